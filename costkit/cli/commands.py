@@ -1,0 +1,184 @@
+"""What does each command do? One short function a command: arguments in, text out, exit status back.
+
+Libraries load inside the functions, so that `costkit --help` stays quick.
+"""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+from costkit.cli.output import Rows, csv_text, emit, json_text, table, write_whole
+
+if TYPE_CHECKING:
+    from costkit.plan import Plan
+
+
+def version(arguments: Namespace) -> int:
+    """Print the version."""
+    from importlib import metadata
+
+    del arguments
+    try:
+        number = metadata.version("costkit")
+    except metadata.PackageNotFoundError:
+        number = "(not installed: running from a checkout)"
+    sys.stdout.write(f"costkit {number}\n")
+    return 0
+
+
+def _read_plan(arguments: Namespace) -> Plan:
+    from costkit import plan
+
+    return plan.read(arguments.plan, plan.parse_overrides(arguments.overrides))
+
+
+def report(arguments: Namespace) -> int:
+    """Render notebooks with a plan."""
+    from pathlib import Path
+
+    from costkit import plan, report
+
+    overrides = plan.parse_overrides(arguments.overrides)
+    plan.read(arguments.plan, overrides)
+    notebooks = [report.find(name) for name in arguments.notebooks or report.names()]
+    for notebook in notebooks:
+        for path in report.render(
+            notebook, plan=arguments.plan, overrides=overrides, out_dir=Path(arguments.out), pdf=arguments.pdf
+        ):
+            sys.stdout.write(f"{path}\n")
+    return 0
+
+
+def notebooks(arguments: Namespace) -> int:
+    """Run the stored notebooks again; with --check only say which would change."""
+    from costkit import report
+
+    changed = 0
+    for name in arguments.notebooks or report.names():
+        same = report.normalise(name, check=arguments.check)
+        changed += not same
+        state = "unchanged" if same else "differs from what is stored" if arguments.check else "stored anew"
+        sys.stdout.write(f"{name}: {state}\n")
+    return 1 if arguments.check and changed else 0
+
+
+def plan_list(arguments: Namespace) -> int:
+    """Print the packaged plans with their titles."""
+    from costkit import plan
+
+    emit(arguments, [{"name": name, "title": plan.read(name).title} for name in plan.names()], ("Plan", "What it is"))
+    return 0
+
+
+def plan_show(arguments: Namespace) -> int:
+    """Print a plan's effective inputs."""
+    from costkit import plan
+    from costkit.plan.inputs import HEADINGS
+
+    chosen = _read_plan(arguments)
+    rows = [
+        {
+            "key": row.key,
+            "label": row.label,
+            "value": chosen.value(row.key),
+            "value_text": row.value_text,
+            "unit": row.unit,
+            "source": row.source,
+            "as_of": row.as_of,
+            "basis": row.basis,
+            "note": row.note,
+        }
+        for row in plan.inputs(chosen)
+    ]
+    if arguments.json or arguments.csv:
+        emit(arguments, rows)
+        return 0
+    shown = [(row.key, row.value_text, row.unit, row.basis, row.as_of, row.source) for row in plan.inputs(chosen)]
+    headings = [HEADINGS[i] for i in (6, 1, 2, 5, 4, 3)]
+    sys.stdout.write(f"{chosen.title or chosen.name}\n\n{table(headings, shown)}\n")
+    return 0
+
+
+def plan_token(arguments: Namespace) -> int:
+    """Print a plan as one line."""
+    sys.stdout.write(f"{_read_plan(arguments).token()}\n")
+    return 0
+
+
+def plan_save(arguments: Namespace) -> int:
+    """Write a plan to a file."""
+    sys.stdout.write(f"{_read_plan(arguments).save(arguments.out)}\n")
+    return 0
+
+
+def frontier(arguments: Namespace) -> int:
+    """Print the frontier's answer for a plan: the sentence, the key numbers, or the table behind the picture."""
+    from costkit import plan
+
+    answer = plan.frontier(_read_plan(arguments))
+    if arguments.csv:
+        text = csv_text(answer.rows())
+    elif arguments.json:
+        facts, warnings = dict(answer.facts), list(answer.warnings)
+        text = json_text({"headline": answer.headline, "facts": facts, "warnings": warnings, "rows": answer.rows()})
+    else:
+        text = "\n\n".join([answer.headline, table(("", ""), answer.facts), *answer.warnings]) + "\n"
+    if arguments.out:
+        write_whole(arguments.out, text)
+    else:
+        sys.stdout.write(text)
+    return 0
+
+
+def gpus(arguments: Namespace) -> int:
+    """Print the GPU table."""
+    from costkit.cli.listings import gpu_rows
+
+    emit(arguments, gpu_rows())
+    return 0
+
+
+def laws(arguments: Namespace) -> int:
+    """Print the scaling laws."""
+    from costkit.cli.listings import law_rows
+
+    emit(arguments, law_rows())
+    return 0
+
+
+def quotes(arguments: Namespace) -> int:
+    """Print the price quotes that match."""
+    from costkit import tables
+
+    found = tables.quotes(gpu=arguments.gpu, purchase=arguments.purchase, provider=arguments.provider)
+    columns = ("usd_per_gpu_hour", "gpu", "provider", "purchase", "instance_type", "region", "zone", "as_of", "source")
+    rows: Rows = [{name: getattr(quote, name) for name in columns} for quote in found]
+    emit(arguments, rows)
+    return 0
+
+
+def sources(arguments: Namespace) -> int:
+    """Print the sources of all numbers."""
+    from costkit import tables
+
+    columns = ("key", "year", "authors", "title", "url")
+    emit(arguments, [{name: getattr(entry, name) for name in columns} for entry in tables.sources().values()])
+    return 0
+
+
+def fit(arguments: Namespace) -> int:
+    """Fit a law to a CSV of runs and print what it says and how far to trust it."""
+    from costkit.cli.fitting import fitted
+
+    text = fitted(
+        arguments.runs,
+        n_dropped=arguments.drop_highest,
+        n_bootstrap=arguments.bootstrap,
+        held_out_fraction=arguments.hold_out,
+        seed=arguments.seed,
+        as_json=arguments.json,
+    )
+    sys.stdout.write(text)
+    return 0

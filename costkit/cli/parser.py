@@ -1,0 +1,186 @@
+"""What may be asked on the command line? The commands, their options, their help, and what a mistyped one meant."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import re
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from costkit.cli import commands
+
+_EXAMPLES = """\
+examples:
+  costkit frontier --set training.budget_usd=200e3     how big a model, on how much data, for this budget
+  costkit plan show llama-2-7b                         a plan's values and where each comes from
+  costkit plan save case-50k -o mine.toml              a plan of your own, to edit
+  costkit report 01 --plan mine.toml -o reports        one offline page, with its tables and figures beside it
+  costkit fit runs.csv --bootstrap 1000                a scaling law from your own runs
+"""
+
+
+class UsageError(ValueError):
+    """A command line that cannot be understood; the text is one sentence."""
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse, with an error that is one sentence and names what was probably meant."""
+
+    def __init__(self, **options: Any) -> None:
+        """Abbreviated options are off: a typo should be told, not guessed."""
+        super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **options)
+        self.names: list[str] = ["--help"]
+        self.set_defaults(parser=self)
+
+    def option(self, *flags: str, **about: Any) -> None:
+        """Add an argument and remember its names for suggestions."""
+        self.names += [flag for flag in flags if flag.startswith("--")]
+        self.add_argument(*flags, **about)
+
+    def error(self, message: str) -> NoReturn:
+        """Raise the message as a UsageError, with the nearest right word."""
+        raise UsageError(f"{_reworded(message, self.names)} (`{self.prog} --help` shows how)")
+
+
+def _reworded(message: str, names: list[str]) -> str:
+    if found := re.match(r"argument (\S+): invalid choice: '(.*?)' \(choose from (.*)\)", message):
+        what, given, listed = found.groups()
+        options = re.findall(r"[\w./-]+", listed)
+        sentence = f"no command {given!r}" if what == "COMMAND" else f"{what} cannot be {given!r}"
+        return f"{sentence}.{_meant(given, options) or ' Known: ' + ', '.join(options) + '.'}"
+    if found := re.match(r"unrecognized arguments: (\S+)", message):
+        given = found[1].partition("=")[0]
+        return f"{given!r} is not understood here.{_meant(given, names)}"
+    return message
+
+
+def _meant(given: str, options: list[str]) -> str:
+    near = difflib.get_close_matches(given, options, n=1, cutoff=0.5)
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def parse(argv: list[str]) -> argparse.Namespace:
+    """The arguments of one command; `run` is the function that does it."""
+    root = Parser(
+        prog="costkit",
+        description="Plan what training a model costs: one plan, every question, each number with its source.",
+        epilog=_EXAMPLES,
+    )
+    root.option("--version", action="store_true", help="print the version and stop")
+    root.set_defaults(run=None)
+    group = root.add_subparsers(metavar="COMMAND", dest="command", title="commands", parser_class=Parser)
+    for build in (_report, _plan, _frontier, _fit, _tables, _notebooks):
+        build(group)
+    arguments, unknown = root.parse_known_args(argv)
+    if unknown:
+        arguments.parser.error(f"unrecognized arguments: {unknown[0]}")
+    if arguments.version:
+        arguments.run = commands.version
+    if arguments.run is None:
+        root.print_help()
+        raise SystemExit(0 if not argv else 2)
+    return arguments
+
+
+def _command(group: Any, name: str, run: Callable[[argparse.Namespace], int] | None, about: str, **more: Any) -> Parser:
+    parser: Parser = group.add_parser(name, help=about, description=f"{about[0].upper()}{about[1:]}.", **more)
+    if run is not None:
+        parser.set_defaults(run=run)
+    return parser
+
+
+def _plan_options(parser: Parser, *, positional: bool = False) -> None:
+    about = "a plan's name, file or token (default: case-50k)"
+    if positional:
+        parser.option("plan", nargs="?", default="case-50k", metavar="PLAN", help=about)
+    else:
+        parser.option("--plan", default="case-50k", metavar="PLAN", help=about)
+    parser.option(
+        "--set",
+        action="append",
+        default=[],
+        dest="overrides",
+        metavar="KEY=VALUE",
+        help="change one value, e.g. hardware.n_gpus=64; may be given again",
+    )
+
+
+def _output_options(parser: Parser, *, csv: bool = True) -> None:
+    chosen = parser.add_mutually_exclusive_group()
+    chosen.add_argument("--json", action="store_true", help="print JSON instead of text")
+    if csv:
+        chosen.add_argument("--csv", action="store_true", help="print CSV instead of text")
+    parser.names += ["--json", "--csv"] if csv else ["--json"]
+
+
+def _report(group: Any) -> None:
+    epilog = "example:\n  costkit report 01 --plan llama-2-7b --set hardware.n_gpus=64 -o reports"
+    parser = _command(group, "report", commands.report, "render notebooks as pages that need no network", epilog=epilog)
+    parser.option(
+        "notebooks", nargs="*", metavar="NOTEBOOK", help="names, beginnings of names (01) or files; none: all"
+    )
+    _plan_options(parser)
+    parser.option("--pdf", action="store_true", help="write a PDF of each page as well")
+    parser.option("-o", "--out", default="reports", metavar="DIR", help="the folder to write to (default: reports)")
+
+
+def _plan(group: Any) -> None:
+    parser = _command(group, "plan", None, "list, show, save and pass on plans")
+    actions = parser.add_subparsers(
+        metavar="COMMAND", dest="action", required=True, title="commands", parser_class=Parser
+    )
+    _output_options(_command(actions, "list", commands.plan_list, "the plans that come with costkit"))
+    show = _command(actions, "show", commands.plan_show, "a plan's values, their units, and where each comes from")
+    _plan_options(show, positional=True)
+    _output_options(show)
+    token = _command(actions, "token", commands.plan_token, "the whole plan as one line, to paste into a message")
+    _plan_options(token, positional=True)
+    save = _command(actions, "save", commands.plan_save, "a plan as a TOML file of your own, comments kept")
+    _plan_options(save, positional=True)
+    save.option("-o", "--out", required=True, metavar="FILE", help="the file to write")
+
+
+def _frontier(group: Any) -> None:
+    parser = _command(group, "frontier", commands.frontier, "how big a model, on how much data, for this budget")
+    _plan_options(parser)
+    _output_options(parser)
+    parser.option("-o", "--out", metavar="FILE", help="write to this file, whole or not at all, instead of printing")
+
+
+def _fit(group: Any) -> None:
+    about = "fit a scaling law to your own runs: a CSV with the columns params, tokens (or flop) and loss"
+    parser = _command(group, "fit", commands.fit, about)
+    parser.option("runs", metavar="RUNS.csv", help="the CSV file")
+    parser.option(
+        "--drop-highest", type=int, default=0, metavar="N", help="leave out the N runs of the highest loss (default: 0)"
+    )
+    parser.option("--bootstrap", type=int, default=0, metavar="N", help="refit N resamples for ranges (default: 0)")
+    parser.option(
+        "--hold-out", type=float, metavar="SHARE", help="also fit without the largest runs, e.g. 0.2, and predict them"
+    )
+    parser.option("--seed", type=int, default=0, help="of the bootstrap's chance (default: 0)")
+    _output_options(parser, csv=False)
+
+
+def _tables(group: Any) -> None:
+    _output_options(
+        _command(group, "gpus", commands.gpus, "the GPUs: memory, dense peak rates, bandwidth, lowest quotes")
+    )
+    _output_options(_command(group, "laws", commands.laws, "the scaling laws: coefficients, range, source"))
+    quotes = _command(group, "quotes", commands.quotes, "price quotes per GPU-hour, newest first")
+    quotes.option("--gpu", metavar="GPU", help="only of this GPU")
+    quotes.option("--purchase", metavar="WAY", help="only on_demand, spot, commit_1y or commit_3y")
+    quotes.option("--provider", metavar="NAME", help="only of this provider")
+    _output_options(quotes)
+    _output_options(_command(group, "sources", commands.sources, "where the numbers come from"))
+
+
+def _notebooks(group: Any) -> None:
+    parser = _command(
+        group, "notebooks", commands.notebooks, "run the workbook's notebooks again and store their outputs"
+    )
+    parser.option(
+        "notebooks", nargs="*", metavar="NOTEBOOK", help="names, beginnings of names (01) or files; none: all"
+    )
+    parser.option("--check", action="store_true", help="write nothing; fail where the stored outputs differ")

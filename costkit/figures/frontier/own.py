@@ -1,0 +1,65 @@
+"""Do your own runs carry a law? What the fit leaves unexplained, and what it says of the best size."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from costkit import scaling
+from costkit.figures import style
+from costkit.plan import Runs
+from costkit.units import number, percent
+
+_LEFT, _RIGHT = (0.072, 0.13, 0.42, 0.70), (0.60, 0.13, 0.385, 0.70)
+
+
+def own_runs(fit: scaling.Fit, runs: Runs) -> Figure:
+    """Residuals of the fit along compute, and tokens per parameter with the band of its bootstrap."""
+    law, size = fit.law, float(np.median(np.abs(fit.residuals)))
+    alpha, beta = float(law.alpha), float(law.beta)
+    finding = (
+        f"{len(runs)} runs fit to a median of {percent(size)}; the best size grows as compute to the power "
+        f"{number(beta / (alpha + beta))} ± {number(fit.allocation_error, digits=2)}"
+        if fit.identifiable
+        else f"{len(runs)} runs can't determine a law"
+    )
+    made = Figure((style.WIDTH, style.HEIGHT), facecolor="white", label=" ".join([f"{finding}.", *fit.warnings]))
+    style.title(made, finding)
+    _draw_residuals(style.axes(made, _LEFT), fit, runs)
+    _draw_ratio(style.axes(made, _RIGHT), fit)
+    return made
+
+
+def _draw_residuals(ax: Axes, fit: scaling.Fit, runs: Runs) -> None:
+    x, y = np.log10(6 * runs.n_params * runs.n_tokens), 100 * np.expm1(fit.residuals)
+    ax.axhline(0, color=style.PALE, linewidth=1)
+    ax.plot(x, y, "o", color=style.BLUE, markersize=4, alpha=0.6, markeredgewidth=0)
+    reach = max(float(np.abs(y).max()) * 1.15, 0.1)
+    ax.set_ylim(-reach, reach)
+    style.heading(ax, "Fitted less observed loss of each run", color=style.BLUE)
+    powers = np.arange(np.floor(x.min()), np.ceil(x.max()) + 0.5)
+    style.ticks(ax, "x", powers.tolist(), [f"1e{power:.0f}" for power in powers], "Training compute, FLOP")
+    ax.yaxis.set_label_text("Per cent", fontsize=style.NORMAL, color=style.GREY)
+
+
+def _draw_ratio(ax: Axes, fit: scaling.Fit) -> None:
+    style.heading(ax, "Best tokens per parameter, middle 80% of refits", color=style.BLUE)
+    if not fit.identifiable:
+        ax.set_axis_off()
+        return
+    low, high = np.log10(fit.law.flop_range)
+    x = np.linspace(low - 0.5, high + 3, 61)
+    ax.set_xlim(x[0], x[-1])
+    ax.set_ylim(0, 2.5)
+    if len(fit.law.draws):
+        drawn = np.log10(scaling.optimal_split(fit.law.sampled(), flop=10**x).tokens_per_param)
+        bottom, top = np.percentile(drawn, (10, 90), axis=0)
+        ax.fill_between(x, bottom, top, color=style.BLUE, alpha=0.2, linewidth=0)
+    ax.plot(x, np.log10(scaling.optimal_split(fit.law, flop=10**x).tokens_per_param), color=style.BLUE, linewidth=1.8)
+    ax.axvspan(high, x[-1], facecolor="none", edgecolor=style.FAINT, hatch="//", linewidth=0, zorder=0)
+    style.label(ax, (float(x[-1]), 0), "beyond your runs", offset=(-4, 9), ha="right", ground=True)
+    powers = np.arange(np.ceil(x[0]), np.floor(x[-1]) + 0.5)
+    style.ticks(ax, "x", powers.tolist(), [f"1e{power:.0f}" for power in powers], "Training compute, FLOP")
+    ratios = (1, 3, 10, 30, 100, 300)
+    style.ticks(ax, "y", np.log10(ratios).tolist(), [str(ratio) for ratio in ratios], "Tokens per parameter")

@@ -1,0 +1,107 @@
+"""Do the values of a plan fit each other? Names that tables must know, and values that cannot both be meant."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from costkit import architectures, tables
+from costkit.plan.documents import beside
+from costkit.plan.kinds import PlanError, shown, suggestion
+
+if TYPE_CHECKING:
+    from costkit.plan.schema import Plan
+
+NODE_PRICE_FACTOR = 3
+GPUS_PER_NODE = 8
+SIZE_TOLERANCE = 0.01
+_PEAK_OF = {
+    "fp32": "fp32",
+    "tf32": "tf32",
+    "fp16-mixed": "fp16",
+    "bf16-mixed": "bf16",
+    "bf16": "bf16",
+    "fp8-mixed": "fp8",
+}
+
+
+def check_consistent(plan: Plan, keys: Sequence[str], folder: Path | None) -> None:
+    """Raise PlanError for the first pair of values that do not fit each other."""
+    _check_size(plan, folder)
+    _check_price(plan)
+    _check_precision(plan)
+    _check_own_runs(plan, folder)
+    _check_sources(plan, keys)
+
+
+def architecture(name: str, folder: Path | None = None) -> architectures.Architecture:
+    """The architecture of that name, or of the config.json at that path (relative to the plan's folder)."""
+    if not name.endswith(".json") and "/" not in name and "\\" not in name:
+        try:
+            return architectures.named(name)
+        except tables.UnknownName as error:
+            raise PlanError(f"model.architecture: {error}") from None
+    try:
+        return architectures.from_hf_config(beside(folder, name))
+    except OSError as error:
+        raise PlanError(f"model.architecture: cannot read {shown(name)}: {error.strerror or error}") from None
+    except (ValueError, LookupError) as error:
+        raise PlanError(f"model.architecture: {error}") from None
+
+
+def _check_size(plan: Plan, folder: Path | None) -> None:
+    if not plan.model.architecture:
+        return
+    exact = architecture(plan.model.architecture, folder).n_params
+    if abs(plan.model.n_params / exact - 1) > SIZE_TOLERANCE:
+        raise PlanError(
+            f"model.n_params is {plan.model.n_params:,.0f}, but model.architecture {plan.model.architecture!r} has "
+            f"{exact:,.0f} parameters: leave one of the two out"
+        )
+
+
+@functools.cache
+def _dearest_quote(gpu: str) -> float | None:
+    return max((quote.usd_per_gpu_hour for quote in tables.quotes(gpu=gpu)), default=None)
+
+
+def _check_price(plan: Plan) -> None:
+    """A price that is a multiple of every quote is a node's; a plan that states its source is believed."""
+    price, gpu = plan.hardware.usd_per_gpu_hour, plan.hardware.gpu
+    dearest = _dearest_quote(gpu)
+    entry = plan.sources.get("hardware.usd_per_gpu_hour")
+    if dearest is None or price <= NODE_PRICE_FACTOR * dearest or (entry and entry.source):
+        return
+    raise PlanError(
+        f"hardware.usd_per_gpu_hour is {price:g}, more than {NODE_PRICE_FACTOR} times the dearest quote for {gpu} "
+        f"({dearest:.3g} USD per GPU-hour): if it is the price of a node of {GPUS_PER_NODE} GPUs, "
+        f"write {price / GPUS_PER_NODE:.4g}, else name its source under [sources]"
+    )
+
+
+def _check_precision(plan: Plan) -> None:
+    wanted, peaks = plan.memory.precision, tables.gpu(plan.hardware.gpu).peak_flop_per_s
+    if _PEAK_OF[wanted] in peaks:
+        return
+    possible = [name for name, peak in _PEAK_OF.items() if peak in peaks]
+    raise PlanError(
+        f"memory.precision is {wanted!r}, which {plan.hardware.gpu} does not have: "
+        f"use {' or '.join(map(repr, possible))}"
+    )
+
+
+def _check_own_runs(plan: Plan, folder: Path | None) -> None:
+    if plan.training.law != "own-runs":
+        return
+    if not plan.data.runs:
+        raise PlanError("training.law is 'own-runs', but data.runs names no CSV of runs: give its path")
+    if not beside(folder, plan.data.runs).is_file():
+        raise PlanError(f"data.runs: no file {shown(plan.data.runs)} (the path is relative to the plan file)")
+
+
+def _check_sources(plan: Plan, keys: Sequence[str]) -> None:
+    for key in plan.sources:
+        if key not in keys:
+            raise PlanError(f"[sources] names {shown(key)}, which is no key of a plan.{suggestion(key, tuple(keys))}")

@@ -1,0 +1,138 @@
+"""What did your own small runs say? A CSV of runs read and checked, and the law fitted to them.
+
+- Columns `params`, `tokens` (or `flop`, from which tokens = flop / 6 params), `loss`; any others are left alone.
+- A file is read whole or not at all: the first cell that is not a number is named with its row and column.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from costkit import scaling, tables
+from costkit.units import MIB
+
+MAX_BYTES = 10 * MIB
+_ALIASES = {
+    "params": ("params", "n_params", "parameters", "n"),
+    "tokens": ("tokens", "n_tokens", "d"),
+    "flop": ("flop", "flops", "c"),
+    "loss": ("loss", "final_loss", "l"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Runs as columns, each of shape (n_runs,): parameters, training tokens, final loss in nats per token."""
+
+    n_params: npt.NDArray[np.float64]
+    n_tokens: npt.NDArray[np.float64]
+    loss: npt.NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.loss)
+
+    def without_highest_losses(self, n_dropped: int) -> Runs:
+        """The runs that stay when those of the highest losses are left out."""
+        keep = scaling.without_highest_losses(self.loss, n_dropped=n_dropped)
+        return Runs(self.n_params[keep], self.n_tokens[keep], self.loss[keep])
+
+
+def read_runs(path: str | Path) -> Runs:
+    """Read a CSV of runs; a ValueError of one sentence names the column or the cell that is wrong.
+
+    >>> from costkit import tables
+    >>> len(read_runs(tables.path("example_runs.csv")))
+    48
+    """
+    file = Path(path)
+    header, *rows = _cells(file)
+    columns = _columns(file, header)
+    if not rows:
+        raise ValueError(
+            f"'{file.name}' has a header but no runs; each run is a row of params, tokens (or flop) and loss."
+        )
+    values = {what: _numbers(file, rows, index, header[index]) for what, index in columns.items()}
+    tokens = values["tokens"] if "tokens" in values else values["flop"] / (6 * values["params"])
+    return Runs(values["params"], tokens, values["loss"])
+
+
+def _cells(file: Path) -> list[list[str]]:
+    if file.is_dir():
+        raise ValueError(f"'{file}' is a directory; give the CSV file of your runs.")
+    if not file.exists():
+        raise ValueError(
+            f"There is no file '{file}'; give the CSV of your runs with columns params, tokens (or flop), loss."
+        )
+    if file.stat().st_size > MAX_BYTES:
+        raise ValueError(
+            f"'{file.name}' has {file.stat().st_size / MIB:.0f} MiB; a table of runs has {MAX_BYTES / MIB:.0f} at most."
+        )
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+        rows = list(csv.reader(text.splitlines(), strict=True))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ValueError(f"'{file.name}' can't be read as a CSV table in UTF-8: {error}.") from error
+    rows = [row for row in rows if any(cell.strip() for cell in row) and not row[0].startswith("#")]
+    if not rows:
+        raise ValueError(
+            f"'{file.name}' is empty; it needs a header with params, tokens (or flop) and loss, and a row a run."
+        )
+    return rows
+
+
+def _columns(file: Path, header: list[str]) -> dict[str, int]:
+    """Where params, loss and tokens or flop stand."""
+    names = [name.strip().casefold() for name in header]
+    found = {
+        what: names.index(alias)
+        for what, aliases in reversed(_ALIASES.items())
+        for alias in reversed(aliases)
+        if alias in names
+    }
+    missing = [what for what in ("params", "loss") if what not in found]
+    if "tokens" not in found and "flop" not in found:
+        missing.insert(len(missing) and missing[0] == "params", "tokens (or flop)")
+    if missing:
+        raise ValueError(f"'{file.name}' has no column {' and no column '.join(missing)}; it has {', '.join(header)}.")
+    return found
+
+
+def _numbers(file: Path, rows: list[list[str]], index: int, name: str) -> npt.NDArray[np.float64]:
+    values = np.empty(len(rows))
+    for i, row in enumerate(rows):
+        text = row[index].strip() if index < len(row) else ""
+        try:
+            values[i] = float(text)
+        except ValueError:
+            values[i] = math.nan
+        if not (math.isfinite(values[i]) and values[i] > 0):
+            raise ValueError(f"'{file.name}', run {i + 1}, column {name.strip()}: '{text}' is not a positive number.")
+    return values
+
+
+def fit_runs(path: str | Path, *, n_left_out: int = 0, n_bootstrap: int = 200) -> scaling.Fit:
+    """The law fitted to a CSV of runs, with bootstrap draws of a fixed seed; the same file is fitted once."""
+    file = Path(path).absolute()
+    if not file.is_file():
+        read_runs(file)
+    return _fit_once(file, file.stat().st_mtime_ns, n_left_out, n_bootstrap)
+
+
+@functools.lru_cache(maxsize=16)
+def _fit_once(file: Path, changed_ns: int, n_left_out: int, n_bootstrap: int) -> scaling.Fit:
+    del changed_ns  # a part of the key only: an edited file is fitted anew
+    runs = read_runs(file).without_highest_losses(n_left_out)
+    rng = np.random.default_rng(0)
+    return scaling.fit(runs.n_params, runs.n_tokens, runs.loss, n_bootstrap=n_bootstrap, rng=rng)
+
+
+def example_runs() -> Path:
+    """A CSV of 48 made-up runs that shows the format: the default law plus noise of half a per cent."""
+    return tables.path("example_runs.csv")

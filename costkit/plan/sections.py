@@ -1,0 +1,323 @@
+"""Which keys does a plan have? Its sections, each key with its label, unit, usual range and meaning.
+
+- Every key is checked on its own here and against the others in `checks`; a key that is not here is an error.
+- Units are in the key. Parameters and tokens are plain numbers, money is US dollars, fractions are 0 to 1.
+- MFU is always against the GPU's dense 16-bit peak, whatever precision the run uses.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator, model_validator
+
+from costkit import architectures, tables
+from costkit.plan.checks import architecture
+from costkit.plan.kinds import Choice, Flag, Kind, Number, Text
+
+PRECISIONS = ("fp32", "tf32", "fp16-mixed", "bf16-mixed", "bf16", "fp8-mixed")
+OPTIMIZERS = ("adamw", "adamw-8bit", "adafactor", "lion", "sgd-momentum", "muon")
+CHECKPOINTING = ("none", "selective", "full")
+ATTENTION = ("flash", "eager")
+STACKS = ("huggingface", "fsdp2", "megatron", "deepspeed")
+BASES = ("measured", "published", "assumed")
+OWN_RUNS = "own-runs"
+
+
+def laws() -> tuple[str, ...]:
+    """The scaling laws a plan may name: those of the table, and a fit to the plan's own runs."""
+    return (*(row["name"] for row in tables.rows("scaling_laws.csv")), OWN_RUNS)
+
+
+def _gpus() -> tuple[str, ...]:
+    return tuple(tables.gpus())
+
+
+def _usd(label: str, about: str, high: float = 1e6) -> Number:
+    return Number(label, "USD", 100, high, 0.01, 1e12, about)
+
+
+def _fraction(label: str, about: str, *, low: float = 0.0, least: float = 0.0, unit: str = "fraction") -> Number:
+    return Number(label, unit, low, 1, least, 1, about, scale="linear", fraction=True)
+
+
+class Section(BaseModel):
+    """A section of a plan: frozen, no unknown keys, each value checked by the kind that annotates its field."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, arbitrary_types_allowed=True)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _check_kind(cls, value: object, info: ValidationInfo) -> object:
+        kind = kind_of(cls, info.field_name or "")
+        if kind is None or (value is None and cls.model_fields[info.field_name or ""].default is None):
+            return value
+        return kind.check(value)
+
+
+def kind_of(section: type[BaseModel], name: str) -> Kind | None:
+    """How the field of that name is checked; None for a field that is a section itself."""
+    kinds = (entry for entry in section.model_fields[name].metadata if isinstance(entry, Kind))
+    return next(kinds, None)
+
+
+class ModelSection(Section):
+    """The model that is to be trained."""
+
+    architecture: Annotated[
+        str,
+        Text(
+            "Architecture",
+            "A name of the architectures table, or the path of a Hugging Face config.json; empty: only size counts.",
+            suggest=architectures.names,
+        ),
+    ] = ""
+    n_params: Annotated[
+        float,
+        Number(
+            "Model size",
+            "parameters",
+            1e7,
+            1e12,
+            1e3,
+            1e15,
+            "Parameters, embeddings included. Left out where an architecture is named: its exact count is used.",
+        ),
+    ]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _size_of_architecture(cls, given: Any, info: ValidationInfo) -> Any:
+        if isinstance(given, Mapping) and given.get("architecture") and given.get("n_params") is None:
+            folder = (info.context or {}).get("folder")
+            return {**given, "n_params": float(architecture(str(given["architecture"]), folder).n_params)}
+        return given
+
+
+class DataSection(Section):
+    """What it is trained on, and what it will serve."""
+
+    n_tokens: Annotated[
+        float,
+        Number("Training tokens", "tokens", 1e8, 1e14, 1e3, 1e18, "Tokens processed in training, repeats included."),
+    ]
+    unique_tokens: Annotated[
+        float,
+        Number(
+            "Unique tokens",
+            "tokens",
+            1e8,
+            1e14,
+            1e3,
+            1e18,
+            "Different tokens that can be had; past these, epochs repeat. inf: as many as needed.",
+            unlimited=True,
+        ),
+    ] = math.inf
+    inference_tokens: Annotated[
+        float,
+        Number(
+            "Tokens served",
+            "tokens",
+            1e9,
+            1e15,
+            0,
+            1e20,
+            "Tokens that the model will serve in its lifetime; 0: not counted.",
+        ),
+    ] = 0.0
+    serving_cost_ratio: Annotated[
+        float,
+        Number(
+            "Serving FLOP against training FLOP",
+            "times the price",
+            0.1,
+            100,
+            1e-4,
+            1e6,
+            "Dollars per FLOP of serving over dollars per FLOP of training: other GPUs, lower utilisation.",
+        ),
+    ] = 1.0
+    runs: Annotated[
+        str,
+        Text(
+            "Own runs",
+            "A CSV of your own small runs (params, tokens or flop, loss) to fit a law to; relative to the plan file.",
+        ),
+    ] = ""
+    n_runs_left_out: Annotated[
+        int,
+        Number(
+            "Runs left out",
+            "runs of the highest losses",
+            0,
+            50,
+            0,
+            1e6,
+            "How many of your own runs, those of the highest losses, the fit leaves out; 0 keeps all.",
+            "linear",
+            whole=True,
+        ),
+    ] = 0
+
+
+class HardwareSection(Section):
+    """What it runs on, and what an hour of that costs."""
+
+    gpu: Annotated[str, Choice("GPU", _gpus, "The GPU, as `costkit gpus` lists it.", table="GPU")]
+    n_gpus: Annotated[
+        int, Number("GPUs", "GPUs", 1, 16384, 1, 1e7, "GPUs that work on the run at the same time.", whole=True)
+    ]
+    usd_per_gpu_hour: Annotated[
+        float,
+        Number("Price", "USD per GPU-hour", 0.1, 20, 0.001, 1000, "Price of one GPU (not of a node) for one hour."),
+    ]
+
+
+class TrainingSection(Section):
+    """What it should reach, and how well the hardware is used."""
+
+    budget_usd: Annotated[float, _usd("Budget", "What may be spent on the compute of the training run.", high=1e8)]
+    target_loss: Annotated[
+        float | None,
+        Number(
+            "Target loss",
+            "nats per token",
+            1.7,
+            4,
+            0.01,
+            20,
+            "The loss to reach; left out: the budget decides.",
+            "linear",
+        ),
+    ] = None
+    law: Annotated[
+        str,
+        Choice(
+            "Scaling law",
+            laws,
+            "Which law turns compute into loss; own-runs: fitted to the CSV of data.runs.",
+            table="law",
+        ),
+    ] = "besiroglu-2024"
+    size_fraction: Annotated[
+        float,
+        Number(
+            "Size against optimum",
+            "fraction of the compute-optimal size",
+            0.1,
+            3,
+            0.1,
+            3,
+            "Model size as a share of the compute-optimal one; below 1 the model is smaller and trains for longer.",
+        ),
+    ] = 1.0
+    mfu: Annotated[
+        float,
+        Number(
+            "MFU",
+            "fraction of the dense 16-bit peak",
+            0.05,
+            0.7,
+            0.001,
+            1,
+            "Model FLOP utilisation of the run: 6ND FLOP per second and GPU over the GPU's dense 16-bit peak.",
+            scale="linear",
+            fraction=True,
+        ),
+    ]
+    goodput_fraction: Annotated[
+        float,
+        _fraction(
+            "Goodput",
+            "Share of the paid hours that ends up in the final model: 1 less restarts, lost steps and idle nodes.",
+            low=0.5,
+            least=0.01,
+            unit="fraction of the paid hours",
+        ),
+    ] = 1.0
+    seq_len: Annotated[
+        int, Number("Sequence length", "tokens", 512, 131072, 1, 1e8, "Tokens in one training sequence.", whole=True)
+    ] = 2048
+
+
+class MarketSection(Section):
+    """How the GPUs are bought."""
+
+    purchase: Annotated[
+        str, Choice("Purchase", lambda: tables.PURCHASES, "How the GPUs are bought; the price is the plan's own.")
+    ] = "on_demand"
+
+
+class MemorySection(Section):
+    """What decides how much memory a GPU needs."""
+
+    micro_batch: Annotated[
+        int,
+        Number("Micro-batch", "sequences", 1, 128, 1, 1e6, "Sequences that one GPU processes at once.", whole=True),
+    ] = 1
+    precision: Annotated[
+        str,
+        Choice("Precision", lambda: PRECISIONS, "Number formats of weights and compute; -mixed keeps FP32 weights."),
+    ] = "bf16-mixed"
+    optimizer: Annotated[str, Choice("Optimizer", lambda: OPTIMIZERS, "The optimizer, for the state it keeps.")] = (
+        "adamw"
+    )
+    checkpointing: Annotated[
+        str, Choice("Activation checkpointing", lambda: CHECKPOINTING, "How much of the forward pass is recomputed.")
+    ] = "none"
+    attention: Annotated[
+        str, Choice("Attention", lambda: ATTENTION, "flash never keeps the sequence-by-sequence scores, eager does.")
+    ] = "flash"
+    stack: Annotated[str, Choice("Stack", lambda: STACKS, "The training code; stacks differ in what they keep.")] = (
+        "huggingface"
+    )
+
+
+class CaseSection(Section):
+    """What was published about this run, to check the plan against; every key may be left out."""
+
+    published_usd: Annotated[float | None, _usd("Published bill", "The bill that was published for the run.")] = None
+    published_final_usd: Annotated[
+        float | None, _usd("Published bill afterwards", "The bill published after the improvements.")
+    ] = None
+    published_days: Annotated[
+        float | None,
+        Number("Published duration", "days", 0.1, 365, 1e-3, 1e5, "How long the run is said to have taken."),
+    ] = None
+    published_gpu_hours: Annotated[
+        float | None, Number("Published GPU-hours", "GPU-hours", 1, 1e8, 1e-3, 1e12, "GPU-hours published for the run.")
+    ] = None
+    published_flop: Annotated[
+        float | None, Number("Published compute", "FLOP", 1e17, 1e26, 1e9, 1e35, "Compute published for the run.")
+    ] = None
+    published_loss: Annotated[
+        float | None, Number("Published loss", "nats per token", 1.5, 4, 0.01, 20, "Final loss published.", "linear")
+    ] = None
+    published_mfu: Annotated[
+        float | None, _fraction("Published MFU", "MFU published for the run.", low=0.05, least=0.001)
+    ] = None
+    gpu_utilisation_fraction: Annotated[
+        float | None, _fraction("GPU utilisation", "The busy share that the driver's utilisation counter showed.")
+    ] = None
+    tf32_enabled: Annotated[bool | None, Flag("TF32 on", "Whether FP32 matrix products ran on TF32 tensor cores.")] = (
+        None
+    )
+    n_restarts: Annotated[
+        int | None, Number("Restarts", "restarts", 0, 100, 0, 1e6, "Restarts during the run.", "linear", whole=True)
+    ] = None
+    restart_gpu_hours: Annotated[
+        float | None, Number("Lost per restart", "GPU-hours", 1, 1e4, 0, 1e9, "GPU-hours that each restart wasted.")
+    ] = None
+    overhead_fraction: Annotated[float | None, _fraction("Overhead", "Share of the bill that is not GPU time.")] = None
+
+
+class SourceEntry(Section):
+    """Where one value of the plan comes from."""
+
+    basis: Annotated[str, Choice("Basis", lambda: BASES, "How sure it is: measured, published or assumed.")] = "assumed"
+    source: Annotated[str, Text("Source", "A key of sources.csv, or your own words.")] = ""
+    as_of: Annotated[str, Text("As of", "The date of the value, e.g. 2024-04.", longest=40)] = ""
+    note: Annotated[str, Text("Note", "What a reader should know about it.")] = ""

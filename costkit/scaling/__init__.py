@@ -1,0 +1,56 @@
+"""How good, for how much compute? Scaling laws, the best split of a budget, its uncertainty, and your own runs."""
+
+from costkit.scaling.fitting import Fit, HoldOut, fit, hold_out, without_highest_losses
+from costkit.scaling.forms import MAX_TESTED_EPOCHS, loss, lowest_loss
+from costkit.scaling.laws import FrontierLaw, Law, Numbers, ScalingLaw, law, names
+from costkit.scaling.optimum import (
+    Split,
+    cheapest_for_loss,
+    equal_loss,
+    flop_for_loss,
+    optimal_split,
+    params_for_loss,
+    split_for_params,
+    split_for_tokens,
+    tokens_for_loss,
+)
+from costkit.scaling.regret import (
+    Overtraining,
+    Regret,
+    equivalent_tokens,
+    flat_zone,
+    overtraining,
+    regret,
+)
+
+__all__ = [
+    "MAX_TESTED_EPOCHS",
+    "Fit",
+    "FrontierLaw",
+    "HoldOut",
+    "Law",
+    "Numbers",
+    "Overtraining",
+    "Regret",
+    "ScalingLaw",
+    "Split",
+    "cheapest_for_loss",
+    "equal_loss",
+    "equivalent_tokens",
+    "fit",
+    "flat_zone",
+    "flop_for_loss",
+    "hold_out",
+    "law",
+    "loss",
+    "lowest_loss",
+    "names",
+    "optimal_split",
+    "overtraining",
+    "params_for_loss",
+    "regret",
+    "split_for_params",
+    "split_for_tokens",
+    "tokens_for_loss",
+    "without_highest_losses",
+]

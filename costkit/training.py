@@ -1,0 +1,192 @@
+"""How long does a run take and what does it cost? FLOP to GPU-hours to dollars, and back from a published figure.
+
+- Compute is 6ND: 6 FLOP per parameter and token, forward and backward, attention and recomputation not counted
+  (Kaplan et al. 2020, section 2.1; Hoffmann et al. 2022, appendix F). With long sequences the true count is higher.
+- MFU is FLOP per second and GPU over the GPU's dense 16-bit peak, whatever precision the run uses.
+- Goodput is the share of the paid hours that ends up in the final model; restarts and idle nodes are the rest.
+- A price is for one GPU and one hour. Storage, network, staff and failed attempts are not in it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from costkit import tables
+from costkit.units import HOUR, TFLOP, number, percent
+
+FLOP_PER_PARAM_AND_TOKEN = 6
+HIGHEST_MFU, HIGH_MFU, LOW_MFU = 0.70, 0.60, 0.15
+SPARSE_OVER_DENSE = 2
+
+Numbers = TypeVar("Numbers", float, npt.NDArray[np.float64])
+
+
+@dataclass(frozen=True)
+class Range:
+    """A quantity with its uncertainty; where nothing is known about that, the three are equal."""
+
+    low: float
+    mid: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a training run takes: GPU-hours to pay for, wall-clock seconds, and US dollars."""
+
+    gpu_hours: Range
+    wall_s: Range
+    usd: Range
+
+
+@dataclass(frozen=True)
+class Check:
+    """The MFU that published figures imply, and a sentence for each thing that is odd about it."""
+
+    mfu: float
+    flags: tuple[str, ...]
+
+
+def flop(*, n_params: Numbers, n_tokens: Numbers) -> Numbers:
+    """Training compute C = 6 N D.
+
+    Kaplan et al. 2020 (arXiv:2001.08361), section 2.1; Hoffmann et al. 2022 (arXiv:2203.15556), appendix F.
+
+    >>> f"{flop(n_params=70e9, n_tokens=1.4e12):.2e}"
+    '5.88e+23'
+    """
+    _check_positive(n_params, "n_params", "parameters")
+    _check_positive(n_tokens, "n_tokens", "tokens")
+    return FLOP_PER_PARAM_AND_TOKEN * n_params * n_tokens
+
+
+def run(
+    *,
+    flop: float,
+    gpu: tables.Gpu | str,
+    n_gpus: float,
+    usd_per_gpu_hour: float,
+    n_params: float | None = None,
+    mfu: float | None = None,
+    goodput_fraction: float | None = None,
+) -> Run:
+    """GPU-hours, wall-clock time and dollars of a run at a given MFU.
+
+    gpu_hours = C / (MFU x peak x goodput) / 3600. `n_params` is not used while the MFU is given; `goodput_fraction`
+    is 1 where it is left out. The three values of each range are equal, because an MFU that is given has no range.
+
+    >>> case = run(flop=6 * 3e9 * 60e9, gpu="A100-SXM4-80GB", n_gpus=32, usd_per_gpu_hour=3.06, mfu=0.0696)
+    >>> round(case.gpu_hours.mid), round(case.wall_s.mid / 86400, 1), round(case.usd.mid)
+    (13815, 18.0, 42275)
+    """
+    del n_params
+    _check_positive(flop, "flop", "FLOP")
+    _check_positive(n_gpus, "n_gpus", "GPUs")
+    _check_positive(usd_per_gpu_hour, "usd_per_gpu_hour", "USD per GPU-hour")
+    hours = flop / _flop_per_gpu_hour(gpu, mfu, 1.0 if goodput_fraction is None else goodput_fraction)
+    return Run(_exact(hours), _exact(hours / n_gpus * HOUR), _exact(hours * usd_per_gpu_hour))
+
+
+def budget_flop(
+    *, usd: float, gpu: tables.Gpu | str, usd_per_gpu_hour: float, mfu: float, goodput_fraction: float = 1.0
+) -> float:
+    """The compute that a budget buys: the inverse of `run`.
+
+    >>> f"{budget_flop(usd=42_275, gpu='A100-SXM4-80GB', usd_per_gpu_hour=3.06, mfu=0.0696):.3g}"
+    '1.08e+21'
+    """
+    _check_positive(usd, "usd", "USD")
+    return usd / usd_per_flop(gpu=gpu, usd_per_gpu_hour=usd_per_gpu_hour, mfu=mfu, goodput_fraction=goodput_fraction)
+
+
+def usd_per_flop(*, gpu: tables.Gpu | str, usd_per_gpu_hour: float, mfu: float, goodput_fraction: float = 1.0) -> float:
+    """The price of one FLOP that ends up in the model.
+
+    >>> f"{1e18 * usd_per_flop(gpu='H100-SXM5-80GB', usd_per_gpu_hour=2.5, mfu=0.4):.2f} USD per exaFLOP"
+    '1.76 USD per exaFLOP'
+    """
+    _check_positive(usd_per_gpu_hour, "usd_per_gpu_hour", "USD per GPU-hour")
+    return usd_per_gpu_hour / _flop_per_gpu_hour(gpu, mfu, goodput_fraction)
+
+
+def implied_mfu(*, flop: float, gpu: tables.Gpu | str, gpu_hours: float) -> Check:
+    """The MFU that a published run implies, and what is odd about it.
+
+    Above 70% no run has been seen, so one of the figures is wrong; 60% to 70% is rare; below 15% the hours
+    usually cover more than the training run that the FLOP describe.
+
+    >>> implied_mfu(flop=6 * 6.738e9 * 2e12, gpu="A100-SXM4-80GB", gpu_hours=184_320).flags
+    ()
+    >>> check = implied_mfu(flop=6 * 21e9 * 8.1e12, gpu="H800-SXM5-80GB", gpu_hours=172_800)
+    >>> f"{check.mfu:.2f}", check.flags[0].split(":")[0]
+    ('1.66', 'impossible')
+    """
+    _check_positive(flop, "flop", "FLOP")
+    _check_positive(gpu_hours, "gpu_hours", "GPU-hours")
+    device = _gpu(gpu)
+    mfu = flop / (gpu_hours * HOUR * device.half_precision_flop_per_s)
+    return Check(mfu=mfu, flags=tuple(_flags(mfu, device)))
+
+
+def _flags(mfu: float, gpu: tables.Gpu) -> list[str]:
+    """What is odd about an implied MFU, the gravest first."""
+    peak = f"{number(gpu.half_precision_flop_per_s / TFLOP)} TFLOP/s"
+    implied = f"{percent(mfu)} of the dense 16-bit peak of {gpu.name}, {peak},"
+    if mfu > HIGHEST_MFU:
+        return _impossible(mfu, gpu, implied)
+    if mfu > HIGH_MFU:
+        return [f"check: {implied} is more than nearly all published runs reach; are all the GPU-hours counted?"]
+    if mfu < LOW_MFU:
+        return [f"low: {implied} is less than most published runs reach; the GPU-hours may cover more than this run"]
+    return []
+
+
+def _impossible(mfu: float, gpu: tables.Gpu, implied: str) -> list[str]:
+    why = f"is above {percent(HIGHEST_MFU)}, which no published run exceeds"
+    where = "check the GPU-hours, the GPU, and whether the FLOP include another model's"
+    sentences = [f"impossible: {implied} {why}; {where}"]
+    if mfu / SPARSE_OVER_DENSE <= HIGH_MFU:
+        half = percent(mfu / SPARSE_OVER_DENSE)
+        sentences.append(
+            f"sparse peak: half of it, {half}, would be plausible; FLOP counted from a sparse peak are double"
+        )
+    if "fp8" in gpu.peak_flop_per_s:
+        sentences.append("fp8: a run in FP8 may pass these bounds; its hours follow from the FP8 peak")
+    return sentences
+
+
+def _flop_per_gpu_hour(gpu: tables.Gpu | str, mfu: float | None, goodput_fraction: float) -> float:
+    """What one paid GPU-hour contributes to the model."""
+    if mfu is None:
+        raise ValueError("give mfu, the share of the dense 16-bit peak that the run reaches, e.g. 0.4")
+    _check_fraction(mfu, "mfu")
+    _check_fraction(goodput_fraction, "goodput_fraction")
+    return mfu * goodput_fraction * _gpu(gpu).half_precision_flop_per_s * HOUR
+
+
+def _gpu(gpu: tables.Gpu | str) -> tables.Gpu:
+    return gpu if isinstance(gpu, tables.Gpu) else tables.gpu(gpu)
+
+
+def _exact(value: float) -> Range:
+    return Range(value, value, value)
+
+
+def _check_positive(value: float | npt.NDArray[np.float64], name: str, unit: str) -> None:
+    values = np.asarray(value)
+    if values.dtype.kind not in "iuf":
+        raise ValueError(f"{name} must be a number of {unit}, not {value!r}")
+    good = np.isfinite(values) & (values > 0)
+    if not good.all():
+        wrong = float(values[~good].flat[0])
+        raise ValueError(f"{name} must be a finite number of {unit} above 0, not {wrong:g}")
+
+
+def _check_fraction(value: float, name: str) -> None:
+    if not 0 < value <= 1:
+        hint = f": it looks like a percentage, write {value / 100:g}" if 2 <= value <= 100 else ""
+        raise ValueError(f"{name} must be a fraction above 0 and at most 1, not {value:g}{hint}")

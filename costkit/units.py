@@ -1,0 +1,145 @@
+"""What do the numbers mean? Constants to enter and leave by, and the one way each quantity is printed.
+
+- Inside the package: bytes, seconds, FLOP, US dollars, tokens. Multiply by a constant to enter, divide by it to leave.
+- GB is 1e9 bytes, GiB is 2**30 bytes.
+- Printed numbers carry three significant digits and their unit; money is rounded to three digits too, except where it
+  must add up.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+THOUSAND, MILLION, BILLION, TRILLION = 1e3, 1e6, 1e9, 1e12
+KB, MB, GB, TB = 1e3, 1e6, 1e9, 1e12
+KIB, MIB, GIB, TIB = 2.0**10, 2.0**20, 2.0**30, 2.0**40
+GFLOP, TFLOP, PFLOP, EXAFLOP, ZETTAFLOP = 1e9, 1e12, 1e15, 1e18, 1e21
+MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
+YEAR = 365.25 * DAY
+PETAFLOP_DAY = PFLOP * DAY
+
+_SUFFIXES = ((TRILLION, "T"), (BILLION, "B"), (MILLION, "M"), (THOUSAND, "K"))
+
+
+def number(value: float, *, digits: int = 3) -> str:
+    """A plain number to three significant digits, with commas and without an exponent below 1e6.
+
+    >>> number(0.36585), number(20.449), number(12345.6), number(0), number(5.76e23), number(float("inf"))
+    ('0.366', '20.4', '12,300', '0', '5.76e23', 'unlimited')
+    """
+    if math.isnan(value):
+        return "unknown"
+    if math.isinf(value):
+        return "unlimited" if value > 0 else "-unlimited"
+    if value == 0:
+        return "0"
+    rounded = float(f"{value:.{digits - 1}e}")
+    exponent = math.floor(math.log10(abs(rounded)))
+    if exponent >= 6 or exponent < -3:
+        mantissa, power = f"{value:.{digits - 1}e}".split("e")
+        return f"{mantissa}e{int(power)}"
+    return f"{rounded:,.{max(digits - 1 - exponent, 0)}f}"
+
+
+def count(value: float) -> str:
+    """A number of parameters, tokens or runs, to three significant digits.
+
+    >>> count(72.249e9), count(1.3287e12), count(999.96e6), count(240), count(3.0e18)
+    ('72.2B', '1.33T', '1.00B', '240', '3.00e18')
+    """
+    if not math.isfinite(value):
+        return number(value)
+    rounded = float(f"{value:.2e}")
+    if abs(rounded) >= 1e5 * TRILLION:
+        return number(value)
+    for size, suffix in _SUFFIXES:
+        if abs(rounded) >= size:
+            return number(rounded / size) + suffix
+    return f"{rounded:g}"
+
+
+def usd(value: float) -> str:
+    """US dollars: cents below ten dollars, whole dollars to five digits, then three significant digits.
+
+    >>> usd(3.06), usd(11_800), usd(42_301.44), usd(1.2345e6), usd(0), usd(-8_000), usd(0.0004)
+    ('$3.06', '$11,800', '$42,301', '$1.23M', '$0', '-$8,000', '$0.0004')
+    """
+    if not math.isfinite(value):
+        return number(value)
+    sign, size = ("-" if value < 0 else ""), abs(value)
+    if size == 0:
+        return "$0"
+    if size < 0.01:
+        return f"{sign}${size:.1g}"
+    if size < 10:
+        return f"{sign}${size:.2f}"
+    if round(size) < 100_000:
+        return f"{sign}${size:,.0f}"
+    return f"{sign}${count(size)}"
+
+
+def flop(value: float) -> str:
+    """An amount of computation.
+
+    >>> flop(5.76e23)
+    '5.76e23 FLOP'
+    """
+    mantissa, power = f"{value:.2e}".split("e")
+    return f"{mantissa}e{int(power)} FLOP"
+
+
+def duration(seconds: float) -> str:
+    """A time span in the unit a person would use.
+
+    >>> duration(18 * DAY), duration(90), duration(5 * HOUR), duration(3 * YEAR), duration(0.25)
+    ('18.0 days', '1.50 minutes', '5.00 hours', '3.00 years', '0.250 seconds')
+    """
+    if not math.isfinite(seconds):
+        return number(seconds)
+    for size, name in ((2 * YEAR, "years"), (2 * DAY, "days"), (HOUR, "hours"), (MINUTE, "minutes"), (0.0, "seconds")):
+        if abs(seconds) >= size:
+            break
+    unit = {"years": YEAR, "days": DAY, "hours": HOUR, "minutes": MINUTE, "seconds": 1.0}[name]
+    return f"{number(seconds / unit)} {name}"
+
+
+def gib(n_bytes: float) -> str:
+    """A memory size in GiB.
+
+    >>> gib(80 * GIB), gib(512 * MIB)
+    ('80.0 GiB', '0.500 GiB')
+    """
+    return f"{number(n_bytes / GIB)} GiB"
+
+
+def percent(fraction: float) -> str:
+    """A fraction as a percentage of at most three significant digits.
+
+    >>> percent(0.52), percent(0.0123), percent(1.5), percent(0.0004)
+    ('52%', '1.2%', '150%', '0.04%')
+    """
+    value = 100 * fraction
+    if not math.isfinite(value):
+        return number(value)
+    if abs(value) >= 9.95 or value == 0:
+        return f"{value:,.0f}%"
+    return f"{value:.1f}%" if abs(value) >= 0.1 else f"{value:.1g}%"
+
+
+def require_positive(value: object, what: str, unit: str) -> None:
+    """Refuse zero, negative, infinite and not-a-number values (or arrays with any) with one sentence.
+
+    >>> require_positive(-3.0, "n_tokens", "tokens")
+    Traceback (most recent call last):
+    ...
+    ValueError: n_tokens must be a positive, finite number of tokens, not -3.0.
+    """
+    try:
+        values = np.asarray(value, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        values = np.array(math.nan)
+    if isinstance(value, str) or values.size == 0 or not np.all(np.isfinite(values) & (values > 0)):
+        given = repr(value) if np.ndim(value) == 0 else "an array with other values"  # type: ignore[arg-type]
+        raise ValueError(f"{what} must be a positive, finite number of {unit}, not {given}.")

@@ -1,0 +1,570 @@
+import json
+import math
+import os
+import tomllib
+import zlib
+from base64 import urlsafe_b64encode
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from costkit import architectures, plan, tables, training
+from costkit.units import DAY
+
+MINIMAL = """\
+# my plan
+[model]
+n_params = 1e9  # small
+
+[data]
+n_tokens = 20e9
+
+[hardware]
+gpu = "A100-SXM4-80GB"
+n_gpus = 8
+usd_per_gpu_hour = 2.0
+
+[training]
+budget_usd = 1_000  # all there is
+mfu = 0.4
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty current folder, so that no test writes anywhere else."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def mine(folder: Path) -> Path:
+    """A plan file of one's own."""
+    path = folder / "mine.toml"
+    path.write_text(MINIMAL)
+    return path
+
+
+def sentence_for(what: object, overrides: dict[str, Any] | None = None) -> str:
+    """The one sentence that reading this gives."""
+    with pytest.raises((ValueError, LookupError)) as caught:
+        plan.read(what, overrides)  # type: ignore[arg-type]
+    text = str(caught.value)
+    assert "\n" not in text
+    assert len(text) < 400
+    return text
+
+
+def with_line(section: str, line: str) -> str:
+    """The minimal plan with one more line."""
+    return MINIMAL.replace(f"[{section}]\n", f"[{section}]\n{line}\n")
+
+
+@pytest.mark.parametrize("name", plan.names())
+def test_packaged_plan_reads_and_says_what_it_is(name: str) -> None:
+    """Every packaged plan is valid, has a title, and is named as its file."""
+    read = plan.read(name)
+    assert (read.name, bool(read.title)) == (name, True)
+
+
+@pytest.mark.parametrize("name", plan.names())
+def test_packaged_plan_names_known_sources(name: str) -> None:
+    """Every source of a packaged plan is a row of sources.csv, and published values have a source."""
+    for key, entry in plan.read(name).sources.items():
+        assert tables.source(entry.source).key == entry.source, key
+
+
+@pytest.mark.parametrize("name", plan.names())
+def test_packaged_plan_is_explained(name: str) -> None:
+    """Every packaged plan has comments for the person who copies it."""
+    text = tables.path(f"plans/{name}.toml").read_text(encoding="utf-8")
+    assert text.startswith("# ")
+    assert text.count("#") >= 5
+
+
+@pytest.mark.parametrize("name", [name for name in plan.names() if plan.read(name).case.published_gpu_hours])
+def test_packaged_plan_meets_its_published_hours(name: str) -> None:
+    """Where GPU-hours were published, the plan's own MFU and goodput lead back to them within half a per cent."""
+    read = plan.read(name)
+    flop = training.flop(n_params=read.model.n_params, n_tokens=read.data.n_tokens)
+    run = training.run(
+        flop=flop,
+        gpu=read.hardware.gpu,
+        n_gpus=read.hardware.n_gpus,
+        usd_per_gpu_hour=read.hardware.usd_per_gpu_hour,
+        mfu=read.training.mfu,
+        goodput_fraction=read.training.goodput_fraction,
+    )
+    assert run.gpu_hours.mid == pytest.approx(read.case.published_gpu_hours, rel=0.005)
+    assert read.case.published_days is None or run.wall_s.mid / DAY == pytest.approx(
+        read.case.published_days, rel=0.005
+    )
+
+
+def test_llama_plan_counts_its_architecture() -> None:
+    """A plan that names an architecture takes its exact parameter count."""
+    assert plan.read("llama-2-7b").model.n_params == architectures.named("llama-2-7b").n_params
+
+
+def test_read_takes_name_path_text_and_token(mine: Path) -> None:
+    """A plan is the same whether read by path, by the path's text, or by its token."""
+    read = plan.read(mine)
+    assert read.name == "mine"
+    assert plan.read("mine.toml") == read == plan.read(str(mine)) == plan.read(read.token()) == plan.read(read)
+
+
+def test_packaged_name_wins_over_a_folder_of_that_name(folder: Path) -> None:
+    """A folder called case-50k in the current directory does not hide the packaged plan."""
+    (folder / "case-50k").mkdir()
+    assert plan.read("case-50k").name == "case-50k"
+
+
+def test_defaults_are_those_of_the_schema(mine: Path) -> None:
+    """What a file leaves out has the schema's default: unlimited data, the Besiroglu law, 100% goodput."""
+    read = plan.read(mine)
+    assert (read.data.unique_tokens, read.training.law, read.training.goodput_fraction) == (
+        math.inf,
+        "besiroglu-2024",
+        1,
+    )
+
+
+def test_integers_may_be_written_with_a_point(mine: Path) -> None:
+    """n_gpus = 32.0 is the whole number 32."""
+    assert repr(plan.read(mine, {"hardware.n_gpus": 32.0}).hardware.n_gpus) == "32"
+
+
+def test_numpy_numbers_are_numbers(mine: Path) -> None:
+    """A sweep may pass numpy scalars."""
+    changed = plan.read(mine, {"hardware.n_gpus": np.int64(64), "data.n_tokens": np.float64(1e12)})
+    assert (changed.hardware.n_gpus, changed.data.n_tokens) == (64, 1e12)
+
+
+def test_runs_are_relative_to_the_plan_file(folder: Path) -> None:
+    """data.runs is found beside the plan, wherever the current folder is, also after an override."""
+    (folder / "sub").mkdir()
+    (folder / "sub" / "runs.csv").write_text("params,tokens,loss\n")
+    path = folder / "sub" / "mine.toml"
+    path.write_text(with_line("data", 'runs = "runs.csv"'))
+    changed = plan.read(path, {"training.law": "own-runs"})
+    assert changed.runs_path == folder / "sub" / "runs.csv"
+
+
+def test_config_json_gives_the_size(folder: Path) -> None:
+    """model.architecture may be the path of a Hugging Face config.json beside the plan."""
+    config = {
+        "model_type": "llama",
+        "hidden_size": 4096,
+        "intermediate_size": 11008,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 32,
+        "vocab_size": 32000,
+    }
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "mine.toml").write_text(MINIMAL.replace("n_params = 1e9", 'architecture = "config.json"'))
+    assert plan.read("mine.toml").model.n_params == 6_738_415_616
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "sentence"),
+    [
+        ("data.n_tokens", "15e12", "data.n_tokens must be a number of tokens, not text: write 15e12 without quotes"),
+        ("data.n_tokens", "15T", "data.n_tokens must be a number of tokens, not the text '15T': write 15e12"),
+        ("data.n_tokens", "lots", "data.n_tokens must be a number of tokens, not the text 'lots'"),
+        ("data.n_tokens", 0, "data.n_tokens must be from 1,000 to 1e18 tokens, not 0"),
+        ("data.n_tokens", -1e9, "data.n_tokens must be from 1,000 to 1e18 tokens, not -1e9"),
+        ("data.n_tokens", math.nan, "data.n_tokens must be from 1,000 to 1e18 tokens, not nan"),
+        ("data.n_tokens", math.inf, "data.n_tokens must be from 1,000 to 1e18 tokens, not inf"),
+        ("data.n_tokens", 10**400, "data.n_tokens must be from 1,000 to 1e18 tokens; the given number is too large"),
+        ("data.n_tokens", True, "data.n_tokens must be a number of tokens, not true"),
+        ("data.n_tokens", [1e9], "data.n_tokens must be a number of tokens, not a list"),
+        ("hardware.n_gpus", 32.5, "hardware.n_gpus must be a whole number of GPUs, not 32.5"),
+        ("training.mfu", 45, "it looks like a percentage, write 0.45"),
+        ("training.mfu", None, "training.mfu is missing: give the MFU"),
+        ("hardware.usd_per_gpu_hour", 32.77, "if it is the price of a node of 8 GPUs, write 4.096"),
+        ("hardware.gpu", "A100-80", "hardware.gpu names no GPU 'A100-80'. Did you mean 'A100-SXM4-80GB'?"),
+        ("hardware.gpu", 100, "hardware.gpu names no GPU 100."),
+        ("training.law", "besiroglu", "training.law names no law 'besiroglu'. Did you mean 'besiroglu-2024'?"),
+        ("training.law", "own-runs", "training.law is 'own-runs', but data.runs names no CSV of runs"),
+        ("model.architecture", "lama-2-7b", "no architecture 'lama-2-7b'. Did you mean 'llama-2-7b'?"),
+        ("model.architecture", "no/config.json", "model.architecture: cannot read 'no/config.json'"),
+        ("memory.precision", "bf16mixed", "Did you mean 'bf16-mixed'?"),
+        ("case.tf32_enabled", "yes", "case.tf32_enabled must be true or false (without quotes), not 'yes'"),
+        ("title", 3, "title must be text in quotes, not 3"),
+        ("title", "x" * 1000, "title must be at most 200 characters long, not 1000"),
+        ("hardware.n_gpu", 8, "no key 'hardware.n_gpu' in a plan. Did you mean 'hardware.n_gpus'?"),
+        ("n_gpus", 8, "no key 'n_gpus' in a plan. It is 'hardware.n_gpus'."),
+        ("training.usd_per_gpu_hour", 8, "It is 'hardware.usd_per_gpu_hour'."),
+    ],
+)
+def test_wrong_value_is_refused_with_the_way_out(key: str, value: object, sentence: str) -> None:
+    """A wrong value or key gives one sentence: the key, what was given, what is allowed, the nearest right answer."""
+    assert sentence in sentence_for("case-50k", {key: value})
+
+
+def test_gpu_without_the_precision_is_refused() -> None:
+    """A V100 has no BF16, and the sentence names the precisions that it has."""
+    sentence = sentence_for("llama-2-7b", {"hardware.gpu": "V100-SXM2-32GB"})
+    assert sentence == (
+        "memory.precision is 'bf16-mixed', which V100-SXM2-32GB does not have: use 'fp32' or 'fp16-mixed'"
+    )
+
+
+def test_size_must_fit_the_architecture() -> None:
+    """A plan that gives both a size and an architecture of another size is refused."""
+    both = {"model.architecture": "llama-2-7b", "model.n_params": 8e9}
+    assert "has 6,738,415,616 parameters: leave one of the two out" in sentence_for("case-50k", both)
+
+
+def test_price_with_a_source_is_believed(folder: Path) -> None:
+    """A dear price passes where the plan says whose price it is."""
+    text = MINIMAL.replace("usd_per_gpu_hour = 2.0", "usd_per_gpu_hour = 40.0")
+    (folder / "mine.toml").write_text(f'{text}[sources]\n"hardware.usd_per_gpu_hour" = {{ source = "our invoice" }}\n')
+    assert plan.read("mine.toml").hardware.usd_per_gpu_hour == 40
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "is empty"),
+        (b"  \n\n", "is empty"),
+        (b"\x00\x01\x02" * 99, "is a binary file"),
+        ("[model]\nn = 1 # caf\xe9".encode("latin-1"), "is not UTF-8 text"),
+        (b"[model\nn_params = 1", "is not valid TOML"),
+        (b"[model]\nn_params = 1\n\n]", "line 4"),
+        (b"x = " + b"[" * 100_000, "nested too deeply"),
+        (b"x = " + b"9" * 5_000, "is not valid TOML"),
+        (b"[model]\nn_params = 1e9", "section [data] is missing"),
+        (b"model = 3", "model must be a section, [model], not 3"),
+        (with_line("data", "unique_tokens = 1e400").encode(), "data.unique_tokens must be from 1,000 to 1e18 tokens"),
+        (MINIMAL.replace("20e9", '"15e12"').encode(), "write 15e12 without quotes"),
+        (MINIMAL.replace("n_gpus", "n_gpu").encode(), "2 problems"),
+        (b'[sources]\n"hardware.n_gpu" = {}\n' + MINIMAL.encode(), "[sources] names 'hardware.n_gpu'"),
+        (b'[sources]\n"hardware.n_gpus" = { basis = "sure" }\n' + MINIMAL.encode(), "must be measured, published or"),
+        (b"surprise = 3\n" + MINIMAL.encode(), "no key 'surprise' in a plan."),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_broken_file_is_refused_and_left_alone(folder: Path, content: bytes, sentence: str) -> None:
+    """A plan file that is no plan gives one sentence, and the file stays as it was."""
+    path = folder / "broken.toml"
+    path.write_bytes(content)
+    if sentence == "2 problems":
+        sentence = "(1 more to correct after this one.)"
+    assert sentence in sentence_for(path)
+    assert (path.read_bytes(), list(folder.iterdir())) == (content, [path])
+
+
+def test_file_of_100_mb_is_not_read(folder: Path) -> None:
+    """A huge file is refused by its size, before anything of it is read."""
+    path = folder / "huge.toml"
+    with path.open("wb") as file:
+        file.truncate(100_000_000)
+    assert "has 100.0 MB; a plan is a short text file of at most 1 MB" in sentence_for(path)
+
+
+def test_folder_missing_file_and_pipe_are_refused(folder: Path) -> None:
+    """A folder, a file that is not there, and a named pipe each get their sentence; the pipe is not waited for."""
+    os.mkfifo(folder / "pipe.toml")
+    assert "is a folder, not a plan file" in sentence_for(folder)
+    assert "no such file or directory" in sentence_for("nowhere.toml")
+    assert "is not a regular file" in sentence_for("pipe.toml")
+
+
+@pytest.mark.parametrize("name", ["case-50", "", "x" * 10_000, "a\0b", "<script>alert(1)</script>"])
+def test_unknown_name_is_a_lookup_error(folder: Path, name: str) -> None:
+    """An unknown plan name raises UnknownName, whatever is in it."""
+    assert "costkit plan list" in sentence_for(name) or "cannot read the plan" in sentence_for(name)
+    assert list(folder.iterdir()) == []
+
+
+def test_windows_text_reads(folder: Path) -> None:
+    """A byte-order mark and carriage returns, as Windows editors write them, are no obstacle."""
+    (folder / "mine.toml").write_bytes(b"\xef\xbb\xbf" + MINIMAL.replace("\n", "\r\n").encode())
+    assert plan.read("mine.toml").model.n_params == 1e9
+
+
+def test_override_of_the_size_drops_the_architecture() -> None:
+    """Setting model.n_params alone means a size without a shape."""
+    changed = plan.read("llama-2-7b", {"model.n_params": 13e9})
+    assert (changed.model.architecture, changed.model.n_params) == ("", 13e9)
+
+
+def test_override_of_the_architecture_drops_the_size() -> None:
+    """Setting model.architecture alone takes that architecture's exact count."""
+    changed = plan.read("case-50k", {"model.architecture": "llama-2-7b"})
+    assert changed.model.n_params == 6_738_415_616
+
+
+def test_overridden_value_loses_its_source() -> None:
+    """The source of the old value is not quoted for the new one, and that of an equal value stays."""
+    changed = plan.read("case-50k", {"hardware.n_gpus": 64, "hardware.usd_per_gpu_hour": 3.06})
+    assert "hardware.n_gpus" not in changed.sources
+    assert "hardware.usd_per_gpu_hour" in changed.sources
+
+
+def test_override_leaves_the_plan_as_it_was() -> None:
+    """Plans are values: changing one makes another."""
+    case = plan.read("case-50k")
+    plan.replace(case, {"hardware.n_gpus": 64})
+    assert case.hardware.n_gpus == 32
+
+
+def test_optional_value_can_be_unset() -> None:
+    """None takes an optional value out of the plan."""
+    set_once = plan.read("case-50k", {"training.target_loss": 2.5})
+    assert plan.replace(set_once, {"training.target_loss": None}).training.target_loss is None
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "value"),
+    [
+        ("hardware.n_gpus=64", "hardware.n_gpus", 64),
+        ("data.n_tokens = 15e12", "data.n_tokens", 15e12),
+        ("data.n_tokens=1_000_000", "data.n_tokens", 1e6),
+        ("data.unique_tokens=inf", "data.unique_tokens", math.inf),
+        ("case.tf32_enabled=true", "case.tf32_enabled", True),
+        ("hardware.gpu=H100-SXM5-80GB", "hardware.gpu", "H100-SXM5-80GB"),
+        ("title=a = b", "title", "a = b"),
+        ("training.target_loss=", "training.target_loss", None),
+    ],
+)
+def test_override_text_is_typed_by_the_schema(text: str, key: str, value: object) -> None:
+    """On the command line a value is text, and the schema says what it means."""
+    assert plan.parse_overrides([text]) == {key: value}
+
+
+@pytest.mark.parametrize(
+    ("texts", "sentence"),
+    [
+        (["hardware.n_gpus"], "an override is written key=value"),
+        (["=3"], "an override is written key=value"),
+        (["hardware.n_gpu=64"], "Did you mean 'hardware.n_gpus'?"),
+        (["hardware.n_gpus=64", "hardware.n_gpus=65"], "hardware.n_gpus is set twice"),
+        (["training.mfu=45%"], "write 0.45"),
+        (["data.n_tokens=15T"], "write 15e12"),
+        (["data.n_tokens=1,000,000"], "write 1000000, without commas"),
+        (["hardware.usd_per_gpu_hour=$3"], "write 3, without the sign"),
+        (["case.tf32_enabled=perhaps"], "case.tf32_enabled must be true or false"),
+        (["hardware.n_gpus="], "hardware.n_gpus must be a whole number of GPUs"),
+    ],
+)
+def test_override_text_that_means_nothing_is_refused(texts: list[str], sentence: str) -> None:
+    """A mistyped override gets one sentence with the way out."""
+    with pytest.raises(plan.PlanError, match=r"^[^\n]+$") as caught:
+        plan.parse_overrides(texts)
+    assert sentence in str(caught.value)
+
+
+def test_1e400_is_not_unlimited() -> None:
+    """A number that overflows is refused even where inf is allowed."""
+    assert "the given number is too large" in sentence_for(
+        "case-50k", plan.parse_overrides(["data.unique_tokens=1e400"])
+    )
+
+
+values = st.fixed_dictionaries(
+    {},
+    optional={
+        "title": st.text(st.characters(codec="utf-8", min_codepoint=32), max_size=200),
+        "model.n_params": st.floats(1e3, 1e15),
+        "data.n_tokens": st.floats(1e3, 1e18),
+        "data.unique_tokens": st.floats(1e3, 1e18) | st.just(math.inf),
+        "hardware.n_gpus": st.integers(1, 10_000_000),
+        "training.mfu": st.floats(0.001, 1),
+        "training.target_loss": st.none() | st.floats(0.01, 20),
+        "memory.optimizer": st.sampled_from(["adamw", "lion"]),
+        "case.tf32_enabled": st.none() | st.booleans(),
+    },
+)
+
+
+@given(values)
+def test_token_round_trip(overrides: dict[str, Any]) -> None:
+    """A plan's token reads back as the same plan, bit for bit, in one line."""
+    changed = plan.read("case-50k", overrides)
+    assert plan.read(changed.token()) == changed
+    assert "\n" not in changed.token()
+
+
+def test_token_survives_being_wrapped() -> None:
+    """A mail program that breaks the line does no harm."""
+    token = plan.read("llama-2-7b").token()
+    assert plan.read(f"  {token[:40]}\n {token[40:90]}\r\n{token[90:]} ") == plan.read("llama-2-7b")
+
+
+def token_of(content: bytes) -> str:
+    """A well-formed token with any content."""
+    return "costkit:v1:" + urlsafe_b64encode(zlib.compress(content)).decode()
+
+
+@pytest.mark.parametrize(
+    ("token", "sentence"),
+    [
+        ("costkit:v2:eNqrVg", "reads tokens that start with costkit:v1:"),
+        ("costkit:v1:", "damaged or cut short"),
+        ("costkit:v1:????", "damaged or cut short"),
+        ("costkit:v1:eNqrVg", "damaged or cut short"),
+        ("costkit:v1:\u00e9", "damaged or cut short"),
+        (plan.read("case-50k").token()[:-9], "damaged or cut short"),
+        (token_of(b"[1, 2]"), "does not hold a plan"),
+        (token_of(b"[" * 100_000), "damaged or cut short"),
+        (token_of(b" " * 50_000_000), "damaged or cut short"),
+        (token_of(b'{"model": {"n_params": NaN}}'), "section [data] is missing"),
+        (token_of(b'{"modell": {}}'), "section [model] is missing"),
+    ],
+    ids=range(11),
+)
+def test_damaged_token_is_refused(token: str, sentence: str) -> None:
+    """A token that is cut short, altered, of another version, or a bomb gives one sentence."""
+    assert sentence in sentence_for(token) or "more to correct" in sentence_for(token)
+
+
+def test_save_of_an_unchanged_plan_is_the_same_file(folder: Path) -> None:
+    """Reading and saving changes no byte: comments, order and spelling of numbers stay."""
+    for name in plan.names():
+        copy = plan.read(name).save(folder / f"{name}.toml")
+        assert copy.read_bytes() == tables.path(f"plans/{name}.toml").read_bytes()
+
+
+def test_save_changes_only_what_differs(mine: Path) -> None:
+    """One changed value is one changed line, and its comment stays."""
+    plan.read(mine, {"training.budget_usd": 2_000}).save(mine)
+    old = MINIMAL.splitlines()
+    differing = [(was, now) for was, now in zip(old, mine.read_text().splitlines(), strict=True) if was != now]
+    assert differing == [("budget_usd = 1_000  # all there is", "budget_usd = 2000  # all there is")]
+
+
+def test_save_adds_what_is_new_and_removes_what_is_gone(mine: Path) -> None:
+    """A new section and key appear with their unit as a comment; a value that was unset disappears."""
+    changed = plan.read(mine, {"memory.precision": "fp32", "training.target_loss": 2.5, "title": "mine"})
+    changed.save(mine)
+    assert "target_loss = 2.5 # nats per token" in mine.read_text()
+    assert plan.read(mine) == changed
+    plan.replace(changed, {"training.target_loss": None}).save(mine)
+    assert "target_loss" not in mine.read_text()
+
+
+def test_save_keeps_a_default_that_the_file_states(folder: Path) -> None:
+    """A value that is set back to the default is written, not dropped, where the file had it."""
+    (folder / "a.toml").write_text(with_line("training", "goodput_fraction = 0.9  # last month"))
+    plan.read("a.toml", {"training.goodput_fraction": 1.0}).save("a.toml")
+    assert "goodput_fraction = 1  # last month" in (folder / "a.toml").read_text()
+
+
+@given(values)
+def test_saved_plan_reads_back(overrides: dict[str, Any]) -> None:
+    """Any valid plan survives being written and read, with its origin's comments or without."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as name:
+        for changed in (plan.read("case-50k", overrides), plan.read(plan.read("llama-2-7b", overrides).token())):
+            path = changed.save(Path(name) / "saved.toml")
+            assert plan.read(path) == changed
+
+
+def test_save_writes_numbers_as_people_do(folder: Path) -> None:
+    """A large number is written 7.2e10, not 72000000000.0."""
+    plan.read(plan.read("case-50k", {"model.n_params": 72e9}).token()).save("a.toml")
+    assert "n_params = 7.2e10" in (folder / "a.toml").read_text()
+
+
+def test_save_elsewhere_keeps_pointing_at_the_runs(folder: Path) -> None:
+    """A relative data.runs is rewritten for the folder that the plan is saved in."""
+    (folder / "runs.csv").write_text("params,tokens,loss\n")
+    (folder / "a.toml").write_text(with_line("data", 'runs = "runs.csv"'))
+    (folder / "sub").mkdir()
+    saved = plan.read("a.toml").save(folder / "sub" / "b.toml")
+    assert plan.read(saved).data.runs == "../runs.csv"
+
+
+def test_failed_save_leaves_the_old_file(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the disk fails while renaming, the old file stands and no temporary one is left."""
+
+    def fail(*_: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(plan.PlanError, match=r"cannot save the plan as .*: no space left on device"):
+        plan.read(mine, {"hardware.n_gpus": 64}).save(mine)
+    assert (mine.read_text(), list(mine.parent.iterdir())) == (MINIMAL, [mine])
+
+
+def test_save_refuses_folders_and_devices(folder: Path) -> None:
+    """Nothing but a regular file is ever replaced."""
+    case = plan.read("case-50k")
+    for target, why in (
+        (folder, "it is a folder"),
+        (Path("/dev/null"), "not a regular file"),
+        ("no/a.toml", "no folder"),
+    ):
+        with pytest.raises(plan.PlanError, match=why):
+            case.save(target)
+    assert list(folder.iterdir()) == []
+
+
+def test_html_in_a_title_is_text(tmp_path: Path) -> None:
+    """Markup in a plan's texts is kept as text in the file, and escaped in the inputs table."""
+    changed = plan.read("case-50k", {"title": "<b>&", "name": "<script>"})
+    assert plan.read(changed.save(tmp_path / "a.toml")).title == "<b>&"
+    table = plan.InputsTable((plan.Input("k", "<b>", "<i>", "&", "<script>", "", "assumed"),))
+    assert "<b>" not in table._repr_html_()
+    assert "&lt;script&gt;" in table._repr_html_()
+
+
+@pytest.mark.parametrize("key", plan.fields())
+def test_field_is_documented(key: str) -> None:
+    """Every key has a label and a meaning, numbers have a unit and a usual range, choices have choices."""
+    field = plan.fields()[key]
+    assert field.label
+    assert field.help.endswith(".")
+    if field.kind in ("int", "float"):
+        assert field.unit
+        assert field.low is not None
+        assert field.high is not None
+        assert field.least is not None
+        assert field.most is not None
+        assert field.least <= field.low < field.high <= field.most
+    if field.kind == "choice":
+        assert len(field.choices) > 1
+
+
+@pytest.mark.parametrize("key", [key for key, field in plan.fields().items() if field.default not in (None, "")])
+def test_default_is_allowed(key: str) -> None:
+    """A default passes the check of its own field."""
+    default = plan.fields()[key].default
+    assert plan.read("llama-2-7b", {key: default}).value(key) == default
+
+
+def test_inputs_say_where_each_value_comes_from() -> None:
+    """A stated source, an assumption of the plan and a default are told apart."""
+    rows = {row.key: row for row in plan.inputs(plan.read("llama-2-7b", {"hardware.n_gpus": 512}))}
+    assert rows["data.n_tokens"].basis == "published"
+    assert rows["data.n_tokens"].source.startswith("Touvron et al.")
+    assert (rows["hardware.n_gpus"].basis, rows["hardware.n_gpus"].source) == ("assumed", "this plan")
+    assert rows["data.unique_tokens"].source == "costkit's default"
+
+
+def test_inputs_table_is_text_and_html() -> None:
+    """The table prints aligned in a terminal and has a header cell a row in HTML."""
+    table = plan.inputs_table(plan.read("case-50k"))
+    assert repr(table).splitlines()[0].startswith("Input")
+    assert table._repr_html_().count('<th scope="row">') == len(table.rows)
+
+
+def test_equal_plans_are_equal_and_hash_alike(mine: Path) -> None:
+    """Where a plan was read from makes no difference to what it is."""
+    read = plan.read(mine)
+    assert hash(read) == hash(plan.read(read.token()))
+    assert read != plan.read(mine, {"hardware.n_gpus": 9})
+
+
+def test_toml_of_packaged_plans_states_units_only_in_keys() -> None:
+    """Values are plain numbers: no packaged plan has a number as text."""
+    for name in plan.names():
+        data = tomllib.loads(tables.path(f"plans/{name}.toml").read_text(encoding="utf-8"))
+        assert not any(isinstance(value, str) and value[:1].isdigit() for value in data["training"].values())
