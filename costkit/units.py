@@ -98,10 +98,8 @@ def duration(seconds: float) -> str:
     """
     if not math.isfinite(seconds):
         return number(seconds)
-    for size, name in ((2 * YEAR, "years"), (2 * DAY, "days"), (HOUR, "hours"), (MINUTE, "minutes"), (0.0, "seconds")):
-        if abs(seconds) >= size:
-            break
-    unit = {"years": YEAR, "days": DAY, "hours": HOUR, "minutes": MINUTE, "seconds": 1.0}[name]
+    least = ((2 * YEAR, YEAR, "years"), (2 * DAY, DAY, "days"), (HOUR, HOUR, "hours"), (MINUTE, MINUTE, "minutes"))
+    unit, name = next(((unit, name) for size, unit, name in least if abs(seconds) >= size), (1.0, "seconds"))
     return f"{number(seconds / unit)} {name}"
 
 
@@ -115,17 +113,26 @@ def gib(n_bytes: float) -> str:
 
 
 def percent(fraction: float) -> str:
-    """A fraction as a percentage of at most three significant digits.
+    """A fraction as a percentage: whole from ten per cent on, else two significant digits.
 
-    >>> percent(0.52), percent(0.0123), percent(1.5), percent(0.0004)
-    ('52%', '1.2%', '150%', '0.04%')
+    >>> percent(0.52), percent(0.0123), percent(1.5), percent(0.05), percent(0.0004), percent(0)
+    ('52%', '1.2%', '150%', '5%', '0.04%', '0%')
     """
     value = 100 * fraction
     if not math.isfinite(value):
         return number(value)
-    if abs(value) >= 9.95 or value == 0:
-        return f"{value:,.0f}%"
-    return f"{value:.1f}%" if abs(value) >= 0.1 else f"{value:.1g}%"
+    return f"{value:,.0f}%" if abs(value) >= 9.95 else f"{float(f'{value:.1e}'):g}%"
+
+
+def short_count(value: float) -> str:
+    """A round count for an axis, without the zeros behind the point.
+
+    >>> short_count(1e9), short_count(1e10), short_count(2.5e9)
+    ('1B', '10B', '2.5B')
+    """
+    text = count(value)
+    digits, suffix = (text[:-1], text[-1]) if text[-1].isalpha() else (text, "")
+    return (digits.rstrip("0").rstrip(".") if "." in digits else digits) + suffix
 
 
 def require_positive(value: object, what: str, unit: str) -> None:

@@ -18,6 +18,11 @@ def test_importing_costkit_loads_nothing_heavy() -> None:
     assert loaded_by("import costkit") & set(HEAVY) == set()
 
 
+def test_the_modules_that_compute_load_nothing_heavy() -> None:
+    """A script that only calculates does not wait for tables, figures or controls."""
+    assert loaded_by("from costkit import architectures, scaling, tables, training, units") & set(HEAVY) == set()
+
+
 def test_importing_the_command_loads_nothing_heavy() -> None:
     """`costkit --help` answers at once, so the command line imports its libraries inside its commands."""
     assert loaded_by("import costkit.cli") & set(HEAVY) - {"pydantic", "scipy", "tomlkit"} == set()

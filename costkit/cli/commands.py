@@ -75,7 +75,6 @@ def plan_list(arguments: Namespace) -> int:
 def plan_show(arguments: Namespace) -> int:
     """Print a plan's effective inputs."""
     from costkit import plan
-    from costkit.plan.inputs import HEADINGS
 
     chosen = _read_plan(arguments)
     rows = [
@@ -96,7 +95,7 @@ def plan_show(arguments: Namespace) -> int:
         emit(arguments, rows)
         return 0
     shown = [(row.key, row.value_text, row.unit, row.basis, row.as_of, row.source) for row in plan.inputs(chosen)]
-    headings = [HEADINGS[i] for i in (6, 1, 2, 5, 4, 3)]
+    headings = ("Key", "Value", "Unit", "Basis", "As of", "Source")
     sys.stdout.write(f"{chosen.title or chosen.name}\n\n{table(headings, shown)}\n")
     return 0
 

@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from costkit.figures.inputs import inputs_table as inputs_table
     from costkit.figures.shown import Said as Said
     from costkit.figures.shown import Shown as Shown
     from costkit.figures.shown import Table as Table
@@ -21,18 +22,20 @@ if TYPE_CHECKING:
     from costkit.figures.shown import svg as svg
 
 _SHOWN = ("Said", "Shown", "Table", "png", "show", "svg")
-_MODULES = ("frontier", "shown", "style")
+_MODULES = ("frontier", "layers", "shown", "style")
 
-__all__ = list(_SHOWN)
+__all__ = ["Said", "Shown", "Table", "inputs_table", "png", "show", "svg"]
 
 
 def __getattr__(name: str) -> Any:
     if name in _SHOWN:
         return getattr(import_module("costkit.figures.shown"), name)
+    if name == "inputs_table":
+        return import_module("costkit.figures.inputs").inputs_table
     if name in _MODULES:
         return import_module(f"costkit.figures.{name}")
     raise AttributeError(f"module 'costkit.figures' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*_SHOWN, *_MODULES])
+    return sorted([*__all__, *_MODULES])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from costkit.panels.panel import Panel
 from costkit.panels.view import View
-from costkit.panels.views import frontier_view
+from costkit.panels.views import FrontierView
 from costkit.plan import Plan
 
 __all__ = ["Panel", "View", "frontier"]
@@ -34,4 +34,4 @@ def frontier(plan: Plan | str) -> Panel:
     >>> panel.plan.training.budget_usd, panel.message
     (500000.0, '')
     """
-    return Panel(plan, frontier_view, FRONTIER_KEYS, name="frontier")
+    return Panel(plan, FrontierView(), FRONTIER_KEYS, name="frontier")

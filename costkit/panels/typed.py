@@ -14,13 +14,13 @@ from costkit import units
 from costkit.plan import Field
 
 _LONGEST_QUOTED = 40
-_MULTIPLES = {
-    "": 1.0,
-    **dict.fromkeys(("k", "thousand"), units.THOUSAND),
-    **dict.fromkeys(("m", "mn", "million"), units.MILLION),
-    **dict.fromkeys(("b", "bn", "billion"), units.BILLION),
-    **dict.fromkeys(("t", "tn", "trillion"), units.TRILLION),
-    "%": 0.01,
+_POWERS = {
+    "": 0,
+    **dict.fromkeys(("k", "thousand"), 3),
+    **dict.fromkeys(("m", "mn", "million"), 6),
+    **dict.fromkeys(("b", "bn", "billion"), 9),
+    **dict.fromkeys(("t", "tn", "trillion"), 12),
+    "%": -2,
 }
 _UNLIMITED = ("inf", "infinity", "infinite", "unlimited", "no limit", "∞")
 _NOTHING = ("none", "nothing", "no", "zero")
@@ -74,7 +74,8 @@ def parsed(text: str, field: Field) -> float | None:
     if not match or not _belongs(match, field):
         raise ValueError(f"{field.label}: {_quoted(text)} is not {_noun(field)}; {_examples(field)}.")
     digits = re.sub("[,_ ]", "", match["digits"])
-    value = float(f"{match['sign']}{digits}{match['power'] or ''}") * _MULTIPLES[match["multiple"]]
+    power = int((match["power"] or "e0")[1:]) + _POWERS[match["multiple"]]
+    value = float(f"{match['sign']}{digits}e{power}")
     if math.isinf(value):
         raise ValueError(f"{field.label}: {_quoted(text)} is too large to compute with; {_examples(field)}.")
     return _whole(value, text, field)
@@ -111,11 +112,7 @@ def _plain(text: str, field: Field) -> str:
 def _belongs(match: re.Match[str], field: Field) -> bool:
     """Whether the signs around the number are ones that this field's unit can have."""
     multiple = match["multiple"]
-    if (
-        multiple not in _MULTIPLES
-        or (multiple == "%" and not is_share(field))
-        or (multiple.isalpha() and match["power"])
-    ):
+    if multiple not in _POWERS or (multiple == "%" and not is_share(field)) or (multiple.isalpha() and match["power"]):
         return False
     return not match["dollar"] or is_money(field)
 
@@ -149,4 +146,4 @@ def _examples(field: Field) -> str:
         return "type it like 3.06 or $3.06" if " per " in field.unit else "type it like 50000, $50,000 or 1.2M"
     if field.kind == "int" or field.scale == "linear":
         return "type it like " + shown(field.low if field.low is not None else 1, field)
-    return "type it like 3e9, 15T or 1.4 T"
+    return "type it like 3e9, 15T or " + ("unlimited" if field.default == math.inf else "1.4 T")

@@ -1,14 +1,26 @@
-"""What does each notebook's panel show? One view function a notebook: a plan in, a `View` out."""
+"""What does each notebook's panel show? One view a notebook: a plan in, a `View` out."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from costkit import figures
 from costkit import plan as plans
 from costkit.panels.view import View
 from costkit.plan import Plan
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-def frontier_view(plan: Plan) -> View:
-    """The best model for the plan's money, on the map of all such models."""
-    answer = plans.frontier(plan)
-    return View(answer.headline, answer.facts, figures.frontier.map(answer), answer.rows(), answer.warnings)
+
+class FrontierView:
+    """The best model for the plan's money, on the map of all such models; what stands still in it is drawn once."""
+
+    def __init__(self) -> None:
+        self._figure: Figure | None = None
+
+    def __call__(self, plan: Plan) -> View:
+        """The answer for one plan. Its figure is the one of the call before, drawn anew."""
+        answer = plans.frontier(plan)
+        self._figure = figures.frontier.map(answer, reuse=self._figure)
+        return View(answer.headline, answer.facts, self._figure, answer.rows(), answer.warnings)

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from costkit import scaling, tables
+from costkit.plan.schema import Plan
 from costkit.units import MIB
 
 MAX_BYTES = 10 * MIB
@@ -136,3 +137,57 @@ def _fit_once(file: Path, changed_ns: int, n_left_out: int, n_bootstrap: int) ->
 def example_runs() -> Path:
     """A CSV of 48 made-up runs that shows the format: the default law plus noise of half a per cent."""
     return tables.path("example_runs.csv")
+
+
+@dataclass(frozen=True, eq=False)
+class OwnRuns:
+    """The runs that a plan names (or the example's), and their fit under the plan's outlier rule."""
+
+    name: str
+    is_example: bool
+    n_left_out: int
+    runs: Runs
+    fit: scaling.Fit
+
+    @property
+    def caption(self) -> str:
+        """Which runs these are."""
+        if self.is_example:
+            return f"Made-up runs that show the format ({self.name}); name your own CSV as data.runs of the plan"
+        return f"Runs of {self.name}"
+
+    def fit_rows(self) -> list[dict[str, object]]:
+        """The fit under each outlier rule that the file allows: none, one and five left out, and the plan's own."""
+        rules = sorted({0, 1, 5, self.n_left_out})
+        return [_fit_row(self.runs, n) for n in rules if len(self.runs) - n >= scaling.MIN_RUNS]
+
+
+def own_runs(plan: Plan) -> OwnRuns:
+    """The plan's own runs and their fit; the example's where the plan names none.
+
+    >>> from costkit import plan
+    >>> own_runs(plan.read("case-50k")).is_example
+    True
+    """
+    path = plan.runs_path or example_runs()
+    left_out = plan.data.n_runs_left_out
+    return OwnRuns(path.name, plan.runs_path is None, left_out, read_runs(path), fit_runs(path, n_left_out=left_out))
+
+
+def _fit_row(runs: Runs, n_left_out: int) -> dict[str, object]:
+    kept = runs.without_highest_losses(n_left_out)
+    fit = scaling.fit(kept.n_params, kept.n_tokens, kept.loss)
+    law = fit.law
+    row: dict[str, object] = {"left_out": n_left_out, "n_runs": len(kept), "huber": fit.huber}
+    row.update({name: getattr(law, name) for name in ("E", "A", "B", "alpha", "beta")})
+    row["size_exponent"] = float(law.beta) / (float(law.alpha) + float(law.beta))
+    row["held_out_rms_fraction"] = _held_out_error(kept)
+    row["verdict"] = "determined" if fit.identifiable else " ".join(fit.warnings)
+    return row
+
+
+def _held_out_error(runs: Runs) -> float | None:
+    """Error on the fifth of the runs with most compute, predicted from the rest; None where too few are left to fit."""
+    if round(0.8 * len(runs)) < scaling.MIN_RUNS:
+        return None
+    return scaling.hold_out(runs.n_params, runs.n_tokens, runs.loss, held_out_fraction=0.2).rms_error_fraction

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from costkit import scaling
 from costkit.units import HOUR, count, duration, flop, number, percent, usd
 
@@ -109,6 +111,61 @@ def planned(answer: Frontier) -> str:
     wasted = float(regret.overhead_fraction)
     verdict = f"{percent(wasted)} more than its loss of {number(float(split.loss or 0))} needs"
     return f"{model(split)}: {spent}, {verdict if wasted >= 5e-4 else 'on the frontier'}"
+
+
+def flatness(answer: Frontier) -> str:
+    """How much the exact size matters, and where the plan's own split stands."""
+    if answer.flat_zone is None:
+        return f"{answer.law.title} can't say what another size costs. The plan's own split: {planned(answer)}."
+    return (
+        f"Any size from {flat_zone(answer)} reaches the same loss for at most {usd(0.01 * answer.least_usd)} more. "
+        f"The plan's own split: {planned(answer)}."
+    )
+
+
+def certainty(answer: Frontier) -> str:
+    """What the refits leave open, and what it would cost to be wrong about it."""
+    size, loss, cost = answer.n_params_interval, answer.loss_interval, answer.size_cost
+    if size is None or loss is None or cost is None:
+        return f"{answer.law.title} comes without refits, so only the spread between laws shows how sure the size is."
+    order = np.argsort(cost.n_params)
+    ends = np.interp([size.low, size.high], cost.n_params[order], cost.lifetime_usd[order])
+    wrong = percent(max(float(ends.max()) / answer.least_usd - 1, 0.0))
+    return (
+        f"Refits put the best size between {count(size.low)} and {count(size.high)} (middle 80%) and the loss between "
+        f"{loss.low:.3f} and {loss.high:.3f}; taking either end for the truth costs at most {wrong} more."
+    )
+
+
+def serving(answer: Frontier) -> str:
+    """What serving does to the best size: for the plan's tokens, or for ten times those of its training."""
+    if answer.loss is None:
+        return f"{answer.law.title} predicts no loss, so serving can't be weighed against it."
+    ratio, limit = answer.plan.data.serving_cost_ratio, answer.plan.data.unique_tokens
+    alone = scaling.cheapest_for_loss(answer.law, loss=answer.loss, unique_tokens=limit)
+    served = answer.plan.data.inference_tokens or 10 * float(alone.n_tokens)
+    best = scaling.cheapest_for_loss(answer.law, loss=answer.loss, inference_tokens=served * ratio, unique_tokens=limit)
+    saved = 1 - float(best.lifetime_flop(served * ratio)) / float(alone.lifetime_flop(served * ratio))
+    whose = "" if answer.plan.data.inference_tokens else ", ten times those it trains on"
+    return (
+        f"With {count(served)} tokens served{whose}, {model(best)} are cheapest: training costs "
+        f"{usd(float(best.flop) * answer.usd_per_flop)} instead of {usd(float(alone.flop) * answer.usd_per_flop)}, "
+        f"and training with serving {percent(saved)} less."
+    )
+
+
+def data_limit(answer: Frontier) -> str:
+    """How many different tokens the answer needs, or what the plan's limit costs."""
+    if not isinstance(answer.law, scaling.ScalingLaw):
+        return f"{answer.law.title} predicts no loss, so a limit of data can't be priced by it."
+    unique = answer.plan.data.unique_tokens
+    if math.isinf(unique):
+        return f"No limit is set: the answer takes {count(float(answer.choice.n_tokens))} different tokens, each once."
+    free = float(scaling.optimal_split(answer.law, flop=answer.budget_flop).loss or 0)
+    return (
+        f"With {count(unique)} different tokens each is seen {number(float(answer.choice.epochs))} times, "
+        f"and the budget reaches a loss of {answer.loss:.3f} instead of {free:.3f} on unlimited data."
+    )
 
 
 def warnings(answer: Frontier) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from costkit.scaling.fitting import Fit, HoldOut, fit, hold_out, without_highest_losses
 from costkit.scaling.forms import MAX_TESTED_EPOCHS, loss, lowest_loss
+from costkit.scaling.huber import MIN_RUNS
 from costkit.scaling.laws import FrontierLaw, Law, Numbers, ScalingLaw, law, names
 from costkit.scaling.optimum import (
     Split,
@@ -25,6 +26,7 @@ from costkit.scaling.regret import (
 
 __all__ = [
     "MAX_TESTED_EPOCHS",
+    "MIN_RUNS",
     "Fit",
     "FrontierLaw",
     "HoldOut",

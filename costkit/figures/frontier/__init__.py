@@ -1,8 +1,19 @@
-"""What does the frontier look like? Pictures of a `plan.Frontier`, one function each."""
+"""What does the frontier look like? Pictures and tables of a `plan.Frontier`, one function each."""
 
-from costkit.figures.frontier.chart import map
+from costkit.figures.frontier.chart import map  # noqa: A004 - the picture is a map
 from costkit.figures.frontier.demand import data_limit, serving
 from costkit.figures.frontier.doubt import doubt
+from costkit.figures.frontier.listed import architecture_table, checks_table, fits_table, sources_table
 from costkit.figures.frontier.own import own_runs
 
-__all__ = ["data_limit", "doubt", "map", "own_runs", "serving"]
+__all__ = [
+    "architecture_table",
+    "checks_table",
+    "data_limit",
+    "doubt",
+    "fits_table",
+    "map",
+    "own_runs",
+    "serving",
+    "sources_table",
+]

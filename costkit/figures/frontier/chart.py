@@ -17,7 +17,7 @@ from costkit import scaling, tables
 from costkit.figures import style
 from costkit.figures.layers import Layered
 from costkit.plan import Frontier, words
-from costkit.units import count, number, percent, usd
+from costkit.units import count, number, percent, short_count, usd
 
 Array = npt.NDArray[np.float64]
 
@@ -99,16 +99,12 @@ def _still_map(ax: Axes, limits: tuple[float, float, float, float], fitted_to: f
     ax.set_ylim(low, high)
     powers, sizes = np.arange(left, right + 1), np.arange(low, high + 1)
     style.ticks(ax, "x", powers.tolist(), [f"1e{power:.0f}" for power in powers], "Training compute, FLOP")
-    style.ticks(ax, "y", sizes.tolist(), [_round_count(10**size) for size in sizes], "Parameters")
+    style.ticks(ax, "y", sizes.tolist(), [short_count(10**size) for size in sizes], "Parameters")
     end = np.log10(fitted_to)
     if left < end < right:
         ax.axvspan(end, right, facecolor="none", edgecolor=style.FAINT, hatch="//", linewidth=0, zorder=0)
         style.label(ax, (right, low), "beyond the runs behind the law", offset=(-4, 9), ha="right", ground=True)
     _still_published(ax)
-
-
-def _round_count(value: float) -> str:
-    return count(value).replace(".00", "").replace(".0", "")
 
 
 def _still_published(ax: Axes) -> None:
@@ -196,7 +192,7 @@ def _over_epochs(ax: Axes, answer: Frontier) -> list[Artist]:
     region = Polygon(corners, facecolor=style.ORANGE, alpha=0.12, linewidth=0, zorder=2.5)
     ax.add_patch(region)
     at = min(max(bottom + 0.55, left - shift + 0.1), right - 2.2 - shift)
-    name = f"more than 16 epochs of {count(unique)} tokens"
+    name = f"more than 16 epochs of {short_count(unique)} tokens"
     return [region, style.label(ax, (at + shift, at), name, color=style.RED, offset=(8, 0))]
 
 

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from costkit import scaling
 from costkit.figures import style
 from costkit.plan import Frontier
-from costkit.units import count, number, percent, usd
+from costkit.units import count, number, percent, short_count, usd
 
 Array = npt.NDArray[np.float64]
 
@@ -41,7 +41,8 @@ def _serving_finding(served: Array, saved: Array) -> str:
     enough = served[saved >= _NOTICEABLE]
     if not len(enough):
         return "Serving does not change the best size here"
-    return f"From {count(float(enough[0]))} tokens served, a smaller model saves {percent(_NOTICEABLE)} or more of its lifetime cost"
+    fewest = count(float(enough[0]))
+    return f"From {fewest} tokens served, a smaller model saves {percent(_NOTICEABLE)} or more over its life"
 
 
 def _at_plan(answer: Frontier) -> str:
@@ -77,7 +78,7 @@ def _draw_lifetime(
     ax.fill_between(x, lines[1], lines[0], color=style.BLUE, alpha=0.12, linewidth=0)
     style.label(ax, (13.2, float(np.interp(13.2, x, lines[0]))), "best for training alone", offset=(-8, 6), ha="right")
     style.label(
-        ax, (14.2, float(np.interp(14.2, x, lines[1]))), "best over its life", color=style.BLUE, offset=(-2, -12)
+        ax, (14.9, float(np.interp(13.4, x, lines[1]))), "best over its life", color=style.BLUE, offset=(-2, -12)
     )
     style.heading(ax, "Training and serving together")
     _served_axis(ax, answer)
@@ -87,12 +88,12 @@ def _draw_lifetime(
 
 def _served_axis(ax: Axes, answer: Frontier) -> None:
     powers = np.arange(_SERVED[0], _SERVED[1] + 0.5)
-    names = [count(10**power).replace(".00", "") for power in powers]
+    names = [short_count(10**power) for power in powers]
     style.ticks(ax, "x", powers.tolist(), names, "Tokens served in the model's life")
     if answer.serving_tokens:
         at = float(np.log10(answer.plan.data.inference_tokens))
         ax.axvline(at, color=style.BLUE, linewidth=0.8)
-        style.label(ax, (at, ax.get_ylim()[1]), "the plan", color=style.BLUE, offset=(4, -8))
+        style.label(ax, (at, ax.get_ylim()[1]), "the plan", color=style.BLUE, offset=(4, -24))
 
 
 def data_limit(answer: Frontier) -> Figure:
@@ -105,11 +106,8 @@ def data_limit(answer: Frontier) -> Figure:
     counts = np.asarray(scaling.flop_for_loss(answer.law, loss=reached)) / answer.budget_flop
     epochs = np.maximum(np.asarray(split.n_tokens) / unique, 1.0)
     enough = unique[counts >= 1 - _NOTICEABLE]
-    finding = (
-        f"Below {count(float(enough[0]))} unique tokens, repetition wastes more than {percent(_NOTICEABLE)} of this compute"
-        if len(enough)
-        else f"Even {count(float(unique[-1]))} unique tokens are too few for this compute"
-    )
+    least, wasted = count(float(enough[0] if len(enough) else unique[-1])), percent(_NOTICEABLE)
+    finding = f"Below {least} unique tokens, repetition wastes more than {wasted} of this compute"
     made = Figure((style.WIDTH, style.HEIGHT), facecolor="white", label=f"{finding}. {_limit_at_plan(answer)}")
     style.title(made, finding)
     _draw_counting(style.axes(made, _LEFT), answer, unique, counts)
@@ -136,7 +134,7 @@ def _draw_counting(ax: Axes, answer: Frontier, unique: Array, counts: Array) -> 
 
 
 def _draw_epochs(ax: Axes, answer: Frontier, unique: Array, epochs: Array) -> None:
-    top = 3.0
+    top = 2.3
     ax.set_xlim(*_UNIQUE)
     ax.set_ylim(0, top)
     most = float(np.log10(scaling.MAX_TESTED_EPOCHS))
@@ -147,18 +145,18 @@ def _draw_epochs(ax: Axes, answer: Frontier, unique: Array, epochs: Array) -> No
     ax.plot(np.log10(unique), np.log10(epochs), color=style.BLUE, linewidth=1.8)
     style.heading(ax, "Epochs of the best split", color=style.BLUE)
     _unique_axis(ax, answer)
-    ticks = (1, 4, 16, 100, 1000)
+    ticks = (1, 2, 4, 8, 16, 40, 100)
     style.ticks(ax, "y", np.log10(ticks).tolist(), [f"{tick:,}" for tick in ticks], "Times that each token is seen")
 
 
 def _unique_axis(ax: Axes, answer: Frontier) -> None:
     powers = np.arange(_UNIQUE[0], _UNIQUE[1] + 0.5)
-    names = [count(10**power).replace(".00", "").replace(".0", "") for power in powers]
+    names = [short_count(10**power) for power in powers]
     style.ticks(ax, "x", powers.tolist(), names, "Unique tokens at hand")
     if np.isfinite(answer.plan.data.unique_tokens):
         at = float(np.log10(answer.plan.data.unique_tokens))
         ax.axvline(at, color=style.BLUE, linewidth=0.8)
-        style.label(ax, (at, ax.get_ylim()[1]), "the plan", color=style.BLUE, offset=(4, -8))
+        style.label(ax, (at, ax.get_ylim()[1]), "the plan", color=style.BLUE, offset=(4, -24))
 
 
 def _without_loss(answer: Frontier, what: str) -> Figure:

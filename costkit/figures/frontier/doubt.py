@@ -11,17 +11,17 @@ from costkit.figures import style
 from costkit.plan import Frontier, Opinion, opinions
 from costkit.units import flop, number
 
-_BOX, _DOTS_BOX = (0.062, 0.13, 0.44, 0.70), (0.735, 0.13, 0.25, 0.70)
+_BOX, _DOTS_BOX = (0.062, 0.13, 0.43, 0.70), (0.70, 0.13, 0.285, 0.70)
 _FLOP, _RATIO = (18.0, 27.0), (-0.3, 2.6)
 
 
 def doubt(answer: Frontier) -> Figure:
-    """Tokens per parameter by law: along compute, and at the plan's own compute with intervals where there are draws."""
+    """Tokens per parameter by law: along compute, and at the plan's own compute with intervals where known."""
     found = opinions(answer)
     at = flop(answer.budget_flop)
     spread = [float(opinion.split.tokens_per_param) for opinion in found if opinion.covers]
-    among = f"{number(min(spread))} to {number(max(spread))}" if spread else "no law was fitted there"
-    finding = f"At {at} the fitted laws ask for {among} tokens per parameter"
+    among = f"{number(min(spread))} to {number(max(spread))}" if spread else "unknown numbers of"
+    finding = f"At {at} published laws ask for {among} tokens per parameter"
     made = Figure((style.WIDTH, style.HEIGHT), facecolor="white", label=f"{finding}. {_own(found[0])}")
     style.title(made, finding)
     _draw_ratios(style.axes(made, _BOX), answer, found)
@@ -79,7 +79,7 @@ def _draw_dots(ax: Axes, answer: Frontier, found: list[Opinion]) -> None:
         fill = color if opinion.covers else "white"
         x = float(np.log10(opinion.split.tokens_per_param))
         ax.plot([max(x, -0.85)], [row], "o", color=color, markerfacecolor=fill, markersize=6)
-    style.heading(ax, "At the plan's compute; hollow: not fitted there")
+    style.heading(ax, "At the plan's compute (hollow: beyond its runs)")
     titles = [opinion.law.title for opinion in ordered]
     style.ticks(ax, "y", list(range(len(ordered))), titles, "")
     ax.tick_params(axis="y", length=0, labelsize=style.TINY)

@@ -1,0 +1,109 @@
+"""What stands behind the pictures? Tables of the frontier's notebook: architecture, fits, checks, sources."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from costkit import tables
+from costkit.claims import Checked
+from costkit.figures.shown import Format, Table
+from costkit.plan import Frontier, Snapped, opinions
+from costkit.plan.runs import OwnRuns
+from costkit.scaling import Split
+from costkit.units import count, number, percent, usd
+
+Columns = dict[str, str | tuple[str, Format]]
+
+
+def architecture_table(answer: Frontier, found: Snapped) -> Table:
+    """A real shape of the chosen size beside the choice: parameters, tokens, cost, and the FLOP that 6N leaves out."""
+    shape, split = found.architecture, found.split
+    shown = f"{shape.n_layers} layers, width {shape.hidden}, {shape.n_heads} heads of {shape.head_dim}"
+    rows = [
+        _model_row("the best size", "", answer.choice, answer, None),
+        _model_row(shape.name, shown, split, answer, found.attention_overhead_fraction),
+    ]
+    columns: Columns = {
+        "model": "Model",
+        "shape": "Shape",
+        "n_params": ("Parameters", lambda value: f"{value:,.0f}"),
+        "n_tokens": ("Tokens for the same loss", count),
+        "training_usd": ("Training", usd),
+        "attention_overhead_fraction": ("FLOP beyond 6N", percent),
+    }
+    return Table(rows, "architecture", caption="The same loss from a model that can be built", columns=columns)
+
+
+def _model_row(model: str, shape: str, split: Split, answer: Frontier, overhead: float | None) -> dict[str, object]:
+    return {
+        "model": model,
+        "shape": shape,
+        "n_params": float(split.n_params),
+        "n_tokens": float(split.n_tokens),
+        "training_usd": float(split.flop) * answer.usd_per_flop,
+        "attention_overhead_fraction": overhead,
+    }
+
+
+def fits_table(own: OwnRuns) -> Table:
+    """The fit under each outlier rule: coefficients, exponent of the best size, error on the largest runs held out."""
+    columns: Columns = {
+        "left_out": ("Highest losses left out", str),
+        "E": "E",
+        "A": "A",
+        "B": "B",
+        "alpha": "alpha",
+        "beta": "beta",
+        "size_exponent": "Exponent of the best size",
+        "held_out_rms_fraction": ("Error on the largest fifth", percent),
+        "verdict": "Verdict",
+    }
+    return Table(own.fit_rows(), "own-runs", caption=own.caption, columns=columns)
+
+
+def checks_table(checks: Sequence[Checked], name: str, caption: str) -> Table:
+    """Published figures beside ours: theirs, ours, the ratio, the verdict, and one clause why."""
+    columns: Columns = {
+        "what": "Published figure",
+        "published": ("Theirs", _figure),
+        "recomputed": ("Ours", _figure),
+        "unit": "Unit",
+        "ratio": ("Ratio", lambda value: f"{value:.3f}"),
+        "verdict": "Verdict",
+        "why": "Why",
+        "source": "Source",
+    }
+    rows = [{**{key: getattr(check, key) for key in columns}, "id": check.id} for check in checks]
+    return Table(rows, name, caption=caption, columns=columns)
+
+
+def _figure(value: float) -> str:
+    return count(value) if 1e6 <= abs(value) < 1e17 else number(value, digits=4)
+
+
+def sources_table(answer: Frontier) -> Table:
+    """The laws of this notebook with the runs behind them, and where each can be read."""
+    rows = []
+    for opinion in sorted(opinions(answer), key=lambda opinion: opinion.law.name):
+        law, source = opinion.law, tables.sources().get(opinion.law.source)
+        rows.append(
+            {
+                "law": law.title,
+                "name": law.name,
+                "flop_high": law.flop_range[1],
+                "counts": law.n_params_kind,
+                "basis": law.basis,
+                "source": f"{source.authors}, {source.title}, {source.year}" if source else law.source,
+                "url": source.url if source else "",
+                "note": law.note,
+            }
+        )
+    columns: Columns = {
+        "law": "Law",
+        "flop_high": ("Largest run, FLOP", number),
+        "counts": "Parameters counted",
+        "basis": "Basis",
+        "source": "Source",
+        "note": "Note",
+    }
+    return Table(rows, "laws", caption="Laws and where they come from", columns=columns)
