@@ -147,22 +147,20 @@ class _Inputs:
     @property
     def lifetime(self) -> scaling.Split:
         """The cheapest split of that quality with serving counted."""
-        return scaling.cheapest_for_loss(self.law, loss=_loss(self.alone), inference_tokens=self.served)
+        return scaling.cheapest_for_loss(
+            self.law, loss=scaling.loss_of(self.alone), inference_tokens=self.served
+        )
 
     def saving_percent(self, split: scaling.Split) -> float:
         """What a split saves over its life against the one for training alone."""
         return 100 * (1 - float(split.lifetime_flop(self.served)) / float(self.alone.lifetime_flop(self.served)))
 
 
-def _loss(split: scaling.Split) -> float:
-    if split.loss is None:
-        raise ValueError("this law predicts no loss")
-    return float(split.loss)
-
-
 def _of_other_size(inputs: _Inputs) -> scaling.Split:
     N = inputs.number("other_n_params")
-    return scaling.Split(N, scaling.tokens_for_loss(inputs.law, n_params=N, loss=_loss(inputs.alone)))
+    return scaling.Split(
+        N, scaling.tokens_for_loss(inputs.law, n_params=N, loss=scaling.loss_of(inputs.alone))
+    )
 
 
 def _exponent(inputs: _Inputs) -> scaling.Numbers:

@@ -148,5 +148,5 @@ def require_positive(value: object, what: str, unit: str) -> None:
     except (TypeError, ValueError, OverflowError):
         values = np.array(math.nan)
     if isinstance(value, str) or values.size == 0 or not np.all(np.isfinite(values) & (values > 0)):
-        given = repr(value) if np.ndim(value) == 0 else "an array with other values"  # type: ignore[arg-type]
+        given = "an array with other values" if values.ndim else repr(value)
         raise ValueError(f"{what} must be a positive, finite number of {unit}, not {given}.")

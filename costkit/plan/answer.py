@@ -15,7 +15,7 @@ import numpy as np
 
 from costkit import architectures, scaling, training
 from costkit.plan import bands
-from costkit.plan.bands import Interval, reached
+from costkit.plan.bands import Interval
 from costkit.plan.runs import fit_runs
 from costkit.plan.schema import OWN_RUNS, Plan
 from costkit.units import count, usd
@@ -69,7 +69,7 @@ class Frontier:
     def lifetime_usd_if_trained_alone(self) -> float:
         """Training and serving of the model that would be best if only training counted."""
         limit = self.plan.data.unique_tokens
-        best = scaling.cheapest_for_loss(self.law, loss=reached(self.optimum), unique_tokens=limit)
+        best = scaling.cheapest_for_loss(self.law, loss=scaling.loss_of(self.optimum), unique_tokens=limit)
         return float(best.lifetime_flop(self.serving_tokens)) * self.usd_per_flop
 
     @property
@@ -152,7 +152,7 @@ def frontier(plan: Plan) -> Frontier:
     >>> from costkit.units import count
     >>> answer = plan.frontier(plan.read("case-50k"))
     >>> count(answer.optimum.n_params), count(answer.optimum.n_tokens)
-    ('3.15B', '67.5B')
+    ('3.15B', '67.6B')
     """
     used, price = law(plan), _usd_per_flop(plan)
     served, unique = plan.data.inference_tokens * plan.data.serving_cost_ratio, plan.data.unique_tokens
@@ -211,7 +211,7 @@ def _intervals(law: scaling.Law, flop: float, served: float, unique: float) -> _
     return _Intervals(
         n_params_interval=Interval.of(drawn.n_params),
         n_tokens_interval=Interval.of(drawn.n_tokens),
-        loss_interval=Interval.of(reached(drawn)),
+        loss_interval=Interval.of(scaling.loss_of(drawn)),
     )
 
 

@@ -56,20 +56,13 @@ class SizeCost:
     high: Array
 
 
-def reached(split: scaling.Split) -> scaling.Numbers:
-    """The loss of a split of a law that predicts one."""
-    if split.loss is None:
-        raise ValueError("This law predicts no loss.")
-    return split.loss
-
-
 def drawn(law: scaling.ScalingLaw, flop: float, served: float, unique: float) -> scaling.Split:
     """The best split under each draw, for the quality that the same compute reaches under that draw."""
     sampled = law.sampled(_N_DRAWS if served or np.isfinite(unique) else None)
     best = scaling.optimal_split(sampled, flop=flop, unique_tokens=unique)
     if not served:
         return best
-    return scaling.cheapest_for_loss(sampled, loss=reached(best), inference_tokens=served, unique_tokens=unique)
+    return scaling.cheapest_for_loss(sampled, loss=scaling.loss_of(best), inference_tokens=served, unique_tokens=unique)
 
 
 def curve(law: scaling.Law, served: float, unique: float) -> Curve:
@@ -91,7 +84,7 @@ def _path(law: scaling.Law, flop: Array, served: float, unique: float) -> tuple[
     best = scaling.optimal_split(law, flop=flop, unique_tokens=unique)
     if served and best.loss is not None:
         # A budget beyond all use of limited data ends on the floor itself, which no finite run reaches.
-        target = np.maximum(reached(best), scaling.lowest_loss(law, unique_tokens=unique) * (1 + 1e-6))
+        target = np.maximum(scaling.loss_of(best), scaling.lowest_loss(law, unique_tokens=unique) * (1 + 1e-6))
         best = scaling.cheapest_for_loss(law, loss=target, inference_tokens=served, unique_tokens=unique)
     return np.asarray(best.flop), np.asarray(best.n_params)
 
@@ -115,7 +108,7 @@ def _size_cost_band(
     if not len(law.draws):
         return np.empty(0), np.empty(0)
     sampled = law.sampled(_N_DRAWS)
-    quality = reached(scaling.optimal_split(sampled, flop=flop, unique_tokens=unique))
+    quality = scaling.loss_of(scaling.optimal_split(sampled, flop=flop, unique_tokens=unique))
     splits = scaling.equal_loss(sampled, loss=quality, unique_tokens=unique, n_points=_N_BAND_SIZES)
     sizes_drawn, spent = (np.asarray(values)[:, 0, :] for values in (splits.n_params, splits.lifetime_flop(served)))
     costs = np.array([_on_sizes(sizes, xs, ys) for xs, ys in zip(sizes_drawn, spent, strict=True)])

@@ -43,7 +43,7 @@ class Split:
     n_params: Numbers
     n_tokens: Numbers
     loss: Numbers | None = None
-    unique_tokens: float = np.inf
+    unique_tokens: Numbers = np.inf
 
     @property
     def flop(self) -> Numbers:
@@ -65,6 +65,13 @@ class Split:
         return self.n_params * (
             TRAINING_FLOP_PER_PARAM_TOKEN * self.n_tokens + SERVING_FLOP_PER_PARAM_TOKEN * inference_tokens
         )
+
+
+def loss_of(split: Split) -> Numbers:
+    """The loss of a split; a ValueError where its law predicts none."""
+    if split.loss is None:
+        raise ValueError("This split comes from a law that gives the best size but no loss.")
+    return split.loss
 
 
 def optimal_split(
@@ -100,7 +107,7 @@ def optimal_split(
         return _frontier_split(law, flop)
     N, D = _closed_split(law, flop) if alone else _searched_split(law, flop, inference_tokens, unique_tokens)
     found = loss(law, n_params=N, n_tokens=D, unique_tokens=unique_tokens)
-    return Split(N, D, found, scalar(unique_tokens))  # type: ignore[arg-type]
+    return Split(N, D, found, scalar(unique_tokens))
 
 
 def _closed_split(law: ScalingLaw, C: Numbers) -> tuple[Numbers, Numbers]:
@@ -152,7 +159,7 @@ def cheapest_for_loss(
         N, D = _closed_split(law, flop_for_loss(law, loss=loss))
     else:
         N, D = _searched_cheapest(law, loss, inference_tokens, unique_tokens)
-    return Split(N, D, loss, scalar(unique_tokens))  # type: ignore[arg-type]
+    return Split(N, D, loss, scalar(unique_tokens))
 
 
 def flop_for_loss(law: Law, *, loss: Numbers) -> Numbers:

@@ -11,6 +11,7 @@ from costkit.scaling.laws import Law, Numbers
 from costkit.scaling.optimum import (
     Split,
     cheapest_for_loss,
+    loss_of,
     optimal_split,
     params_for_loss,
 )
@@ -64,7 +65,7 @@ def regret(
     limits = {"inference_tokens": inference_tokens, "unique_tokens": unique_tokens}
     least = cheapest_for_loss(law, loss=reached, **limits).lifetime_flop(inference_tokens)
     best = optimal_split(law, flop=spent, **limits)
-    return Regret(spent, least, reached - best.loss)  # type: ignore[operator]
+    return Regret(spent, least, reached - loss_of(best))
 
 
 def flat_zone(

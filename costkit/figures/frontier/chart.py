@@ -27,10 +27,10 @@ _LOSSES = (3.4, 3.0, 2.7, 2.5, 2.35, 2.2, 2.1, 2.02, 1.96)
 _SIZES, _EXTRA = (-1.0, 1.0), (-0.07, 1.5)
 _NAMED: dict[str, tuple[float, float, style.Side]] = {
     "GPT-3 175B": (-6, 3, "right"),
-    "Chinchilla 70B": (-6, 3, "right"),
+    "Chinchilla 70B": (-8, 8, "right"),
     "Llama 3.1 405B": (6, -5, "left"),
     "Llama 3 8B": (6, -5, "left"),
-    "PaLM 540B": (-6, 3, "right"),
+    "PaLM 540B": (-6, 4, "right"),
     "Pythia 1B": (-3, -8, "left"),
     "TinyLlama 1.1B": (4, -7, "left"),
     "SmolLM2 135M": (6, -4, "left"),
@@ -266,16 +266,11 @@ def _training_alone(ax: Axes, x: Array, extra: Array) -> list[Artist]:
 
 
 def _flat_zone(ax: Axes, answer: Frontier, best: float) -> list[Artist]:
-    assert answer.flat_zone is not None
-    small, large = (float(np.log10(float(split.n_params) / best)) for split in answer.flat_zone)
+    small, large = (float(np.log10(float(split.n_params) / best)) for split in answer.flat_zone or ())
     corners = [(small, _EXTRA[0]), (small, _EXTRA[1]), (large, _EXTRA[1]), (large, _EXTRA[0])]
     zone = ax.add_patch(Polygon(corners, facecolor=style.GREEN, alpha=0.18, linewidth=0, zorder=1))
-    text = f"within 1% of {usd(answer.least_usd)}:\n{words.flat_zone(answer)}"
-    middle = (small + large) / 2
-    return [
-        zone,
-        style.label(ax, (middle, _EXTRA[1]), text, color=style.GREEN, offset=(0, -15), ha="center", ground=True),
-    ]
+    at, text = ((small + large) / 2, _EXTRA[1]), f"within 1% of {usd(answer.least_usd)}:\n{words.flat_zone(answer)}"
+    return [zone, style.label(ax, at, text, color=style.GREEN, offset=(0, -15), ha="center", ground=True)]
 
 
 def _marked_sizes(ax: Axes, answer: Frontier, x: Array, extra: Array, best: float) -> list[Artist]:
@@ -284,10 +279,12 @@ def _marked_sizes(ax: Axes, answer: Frontier, x: Array, extra: Array, best: floa
     planned = _mark(ax, x, extra, answer.plan.model.n_params / best, "D", style.RED)
     if planned:
         return [*chosen, *planned]
-    small = answer.plan.model.n_params < best
-    at, offset, side = (_SIZES[0], 4.0, "left") if small else (_SIZES[1], -4.0, "right")
     text = f"the plan's {count(answer.plan.model.n_params)}\nis off this scale"
-    return [*chosen, style.label(ax, (at, 0.12), text, color=style.RED, offset=(offset, 0), ha=side, ground=True)]  # type: ignore[arg-type]
+    if answer.plan.model.n_params < best:
+        aside = style.label(ax, (_SIZES[0], 0.12), text, color=style.RED, offset=(4, 0), ground=True)
+    else:
+        aside = style.label(ax, (_SIZES[1], 0.12), text, color=style.RED, offset=(-4, 0), ha="right", ground=True)
+    return [*chosen, aside]
 
 
 def _mark(ax: Axes, x: Array, extra: Array, fraction: float, marker: str, color: str) -> list[Artist]:
