@@ -147,9 +147,7 @@ class _Inputs:
     @property
     def lifetime(self) -> scaling.Split:
         """The cheapest split of that quality with serving counted."""
-        return scaling.cheapest_for_loss(
-            self.law, loss=scaling.loss_of(self.alone), inference_tokens=self.served
-        )
+        return scaling.cheapest_for_loss(self.law, loss=scaling.loss_of(self.alone), inference_tokens=self.served)
 
     def saving_percent(self, split: scaling.Split) -> float:
         """What a split saves over its life against the one for training alone."""
@@ -158,9 +156,7 @@ class _Inputs:
 
 def _of_other_size(inputs: _Inputs) -> scaling.Split:
     N = inputs.number("other_n_params")
-    return scaling.Split(
-        N, scaling.tokens_for_loss(inputs.law, n_params=N, loss=scaling.loss_of(inputs.alone))
-    )
+    return scaling.Split(N, scaling.tokens_for_loss(inputs.law, n_params=N, loss=scaling.loss_of(inputs.alone)))
 
 
 def _exponent(inputs: _Inputs) -> scaling.Numbers:

@@ -101,8 +101,12 @@ def _columns(file: Path, header: list[str]) -> dict[str, int]:
     if "tokens" not in found and "flop" not in found:
         missing.insert(len(missing) and missing[0] == "params", "tokens (or flop)")
     if missing:
-        raise ValueError(f"'{file.name}' has no column {' and no column '.join(missing)}; it has {', '.join(header)}.")
+        raise ValueError(f"'{file.name}' has no column {' and no column '.join(missing)}; it has {_few(header)}.")
     return found
+
+
+def _few(names: list[str], most: int = 8) -> str:
+    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
 
 
 def _numbers(file: Path, rows: list[list[str]], index: int, name: str) -> npt.NDArray[np.float64]:

@@ -86,6 +86,9 @@ class ModelSection(Section):
             "Parameters, embeddings included. Left out where an architecture is named: its exact count is used.",
         ),
     ]
+    pretrained: Annotated[
+        bool, Flag("Starts from a trained model", "Whether this is a fine-tune, which no law of training describes.")
+    ] = False
 
     @model_validator(mode="before")
     @classmethod

@@ -170,8 +170,22 @@ def data_limit(answer: Frontier) -> str:
 
 def warnings(answer: Frontier) -> tuple[str, ...]:
     """Sentences on where the answer stops being reliable."""
-    found = [_extrapolation(answer), _repetition(answer), _own_count(answer), _unused_budget(answer)]
+    found = [
+        _fine_tune(answer),
+        _extrapolation(answer),
+        _repetition(answer),
+        _own_count(answer),
+        _unused_budget(answer),
+    ]
     return tuple(sentence for sentence in found if sentence)
+
+
+def _fine_tune(answer: Frontier) -> str:
+    if not answer.plan.model.pretrained:
+        return ""
+    return (
+        "This plan starts from a trained model, which no scaling law here describes: read its compute and dollars only."
+    )
 
 
 def _extrapolation(answer: Frontier) -> str:
@@ -187,7 +201,7 @@ def _repetition(answer: Frontier) -> str:
     epochs = float(answer.choice.epochs)
     if epochs <= scaling.MAX_TESTED_EPOCHS:
         return ""
-    most = number(scaling.MAX_TESTED_EPOCHS)
+    most = f"{scaling.MAX_TESTED_EPOCHS:g}"
     return (
         f"{number(epochs)} epochs are past {most}: repeated tokens are then worth little and can do harm, "
         f"which no law here counts."

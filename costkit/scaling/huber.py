@@ -40,11 +40,11 @@ class Runs:
         if len({len(column) for column in columns}) != 1:
             lengths = ", ".join(str(len(column)) for column in columns)
             raise ValueError(f"n_params, n_tokens and loss must be of equal length, not {lengths}.")
-        distinct = len(np.unique(np.stack(columns), axis=1).T)
+        n_runs, distinct = len(columns[0]), np.unique(np.stack(columns), axis=1).shape[1]
         if distinct < MIN_RUNS:
             raise ValueError(
-                f"{distinct} different runs can't determine five coefficients: at least {MIN_RUNS} are needed, "
-                f"over sizes and tokens that vary apart from each other."
+                f"{n_runs} runs, {distinct} of them different, can't determine five coefficients: at least {MIN_RUNS} "
+                f"different ones are needed, over sizes and tokens that vary apart from each other."
             )
         log_params, log_tokens, log_loss = (np.log(column) for column in columns)
         return cls(log_params, log_tokens, log_loss, (float(log_params.mean()), float(log_tokens.mean())))

@@ -190,7 +190,7 @@ def _over_epochs(ax: Axes, answer: Frontier) -> list[Artist]:
         (max(right, bottom + shift), bottom),
     ]
     region = Polygon(corners, facecolor=style.ORANGE, alpha=0.12, linewidth=0, zorder=2.5)
-    ax.add_patch(region)
+    ax.add_artist(region)
     at = min(max(bottom + 0.55, left - shift + 0.1), right - 2.2 - shift)
     name = f"more than 16 epochs of {short_count(unique)} tokens"
     return [region, style.label(ax, (at + shift, at), name, color=style.RED, offset=(8, 0))]
@@ -203,7 +203,7 @@ def _curve(ax: Axes, answer: Frontier) -> list[Artist]:
         band = np.concatenate(
             [np.column_stack([x, np.log10(curve.low)]), np.column_stack([x, np.log10(curve.high)])[::-1]]
         )
-        found.append(ax.add_patch(Polygon(band, facecolor=style.BLUE, alpha=0.2, linewidth=0, zorder=3.5)))
+        found.append(ax.add_artist(Polygon(band, facecolor=style.BLUE, alpha=0.2, linewidth=0, zorder=3.5)))
     found += ax.plot(x, np.log10(curve.n_params), color=style.BLUE, linewidth=1.8, zorder=4, scalex=False, scaley=False)
     return found
 
@@ -250,7 +250,7 @@ def _size_artists(ax: Axes, answer: Frontier) -> list[Artist]:
     if len(cost.low):
         low, high = (np.minimum(bound / least - 1, 9.0) for bound in (cost.low, cost.high))
         band = np.concatenate([np.column_stack([x, low]), np.column_stack([x, high])[::-1]])
-        found.append(ax.add_patch(Polygon(band, facecolor=style.BLUE, alpha=0.2, linewidth=0, zorder=2)))
+        found.append(ax.add_artist(Polygon(band, facecolor=style.BLUE, alpha=0.2, linewidth=0, zorder=2)))
     if answer.serving_tokens:
         found += _training_alone(ax, x, cost.training_usd / least - 1)
     extra = cost.lifetime_usd / least - 1
@@ -268,7 +268,7 @@ def _training_alone(ax: Axes, x: Array, extra: Array) -> list[Artist]:
 def _flat_zone(ax: Axes, answer: Frontier, best: float) -> list[Artist]:
     small, large = (float(np.log10(float(split.n_params) / best)) for split in answer.flat_zone or ())
     corners = [(small, _EXTRA[0]), (small, _EXTRA[1]), (large, _EXTRA[1]), (large, _EXTRA[0])]
-    zone = ax.add_patch(Polygon(corners, facecolor=style.GREEN, alpha=0.18, linewidth=0, zorder=1))
+    zone = ax.add_artist(Polygon(corners, facecolor=style.GREEN, alpha=0.18, linewidth=0, zorder=1))
     at, text = ((small + large) / 2, _EXTRA[1]), f"within 1% of {usd(answer.least_usd)}:\n{words.flat_zone(answer)}"
     return [zone, style.label(ax, at, text, color=style.GREEN, offset=(0, -15), ha="center", ground=True)]
 
