@@ -439,7 +439,7 @@ def test_a_sampled_law_is_its_draws_one_by_one() -> None:
 
 
 def test_the_draws_are_joint() -> None:
-    """ln A and alpha move together in them, as in any fit of this form: correlation above 0.99."""
+    """The logarithm of A and alpha move together in them, as in any fit of this form: correlation above 0.99."""
     columns = np.log(BESIROGLU.draws[:, 1]), BESIROGLU.draws[:, 3]
     assert np.corrcoef(*columns)[0, 1] > 0.99
 

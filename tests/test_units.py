@@ -37,7 +37,7 @@ def read_back(text: str) -> float:
     ],
 )
 def test_number_keeps_three_digits(value: float, text: str) -> None:
-    """Three significant digits, commas, an exponent outside 0.001 to a million only, and a word for what is no number."""
+    """Three digits, commas, an exponent outside 0.001 to a million only, and a word for what is no number."""
     assert units.number(value) == text
 
 

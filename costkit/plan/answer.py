@@ -121,7 +121,7 @@ class Snapped:
 
 @dataclass(frozen=True)
 class Opinion:
-    """What one law says for the plan's budget; `covers` tells whether it was fitted to such compute."""
+    """What one law says for the plan's budget; `covers` tells whether it was fitted to such runs."""
 
     law: scaling.Law
     split: scaling.Split
@@ -245,7 +245,8 @@ def _opinion(law: scaling.Law, flop: float) -> Opinion:
     drawn = None
     if isinstance(law, scaling.ScalingLaw) and len(law.draws):
         drawn = Interval.of(scaling.optimal_split(law.sampled(), flop=flop).tokens_per_param)
-    return Opinion(law, scaling.optimal_split(law, flop=flop), drawn, law.covers(flop=flop))
+    split = scaling.optimal_split(law, flop=flop)
+    return Opinion(law, split, drawn, law.covers(flop=flop, n_params=float(split.n_params)))
 
 
 def _usd_per_flop(plan: Plan) -> float:

@@ -37,13 +37,14 @@ class _Record:
     as_of: str = ""
     note: str = ""
 
-    def covers(self, *, flop: float) -> bool:
-        """Whether the law was fitted to runs of this much compute.
+    def covers(self, *, flop: float, n_params: float | None = None) -> bool:
+        """Whether the law was fitted to runs of this much compute and, if given, to models of this size.
 
         >>> law("besiroglu-2024").covers(flop=1e21), law("besiroglu-2024").covers(flop=1e24)
         (True, False)
         """
-        return self.flop_range[0] <= flop <= self.flop_range[1]
+        low, high = self.n_params_range
+        return self.flop_range[0] <= flop <= self.flop_range[1] and (n_params is None or low <= n_params <= high)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

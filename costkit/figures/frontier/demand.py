@@ -77,9 +77,8 @@ def _draw_lifetime(
     ax.plot(x, lines[1], color=style.BLUE, linewidth=1.8)
     ax.fill_between(x, lines[1], lines[0], color=style.BLUE, alpha=0.12, linewidth=0)
     style.label(ax, (13.2, float(np.interp(13.2, x, lines[0]))), "best for training alone", offset=(-8, 6), ha="right")
-    style.label(
-        ax, (14.9, float(np.interp(13.4, x, lines[1]))), "best over its life", color=style.BLUE, offset=(-2, -12)
-    )
+    low_label = (_SERVED[1], float(np.interp(13.3, x, lines[1])))
+    style.label(ax, low_label, "best over its life", color=style.BLUE, offset=(-4, 0), ha="right")
     style.heading(ax, "Training and serving together")
     _served_axis(ax, answer)
     powers = np.arange(low, high + 0.5)

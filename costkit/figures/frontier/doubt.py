@@ -19,9 +19,10 @@ def doubt(answer: Frontier) -> Figure:
     """Tokens per parameter by law: along compute, and at the plan's own compute with intervals where known."""
     found = opinions(answer)
     at = flop(answer.budget_flop)
-    spread = [float(opinion.split.tokens_per_param) for opinion in found if opinion.covers]
-    among = f"{number(min(spread))} to {number(max(spread))}" if spread else "unknown numbers of"
-    finding = f"At {at} published laws ask for {among} tokens per parameter"
+    ratios = [float(opinion.split.tokens_per_param) for opinion in found]
+    finding = f"At {at} the laws ask for {number(min(ratios))} to {number(max(ratios))} tokens per parameter"
+    if not any(opinion.covers for opinion in found):
+        finding += "; none was fitted there"
     made = Figure((style.WIDTH, style.HEIGHT), facecolor="white", label=f"{finding}. {_own(found[0])}")
     style.title(made, finding)
     _draw_ratios(style.axes(made, _BOX), answer, found)
