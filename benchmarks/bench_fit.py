@@ -1,9 +1,9 @@
 """What does a fit of a scaling law cost, beside the published package `chinchilla` 0.2.0?
 
 Both fit the same runs with the same objective (the sum of Huber losses of log residuals, delta 1e-3) from the same
-4,500 starts; what counts is CPU seconds, children included, and the Huber sum that is reached. The other package lives in
-an environment of its own, made once under `build/`. Runs: the 240 of the Chinchilla paper where they are at hand beside
-the checkout, else the example's.
+4,500 starts; what counts is CPU seconds, children included, and the Huber sum that is reached. The other package lives
+in an environment of its own, made once under `build/`. Runs: the 240 of the Chinchilla paper where they are at hand
+beside the checkout, else the example's.
 """
 
 from __future__ import annotations
@@ -14,12 +14,16 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from row import row
+import numpy.typing as npt
 
+from benchmarks.row import row
 from costkit import plan, scaling
+
+Array = npt.NDArray[np.float64]
 
 YARDSTICK = "chinchilla==0.2.0"
 ROOT = Path(__file__).resolve().parents[1]
@@ -59,7 +63,7 @@ def main() -> None:
     row("1,000 bootstraps, CPU seconds", f"{boots_s:.1f}", "<= 10")
 
 
-def _runs() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _runs() -> tuple[Array, Array, Array]:
     if not PUBLISHED_RUNS.exists():
         runs = plan.read_runs(plan.example_runs())
         return runs.n_params, runs.n_tokens, runs.loss
@@ -69,15 +73,14 @@ def _runs() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return N, D, loss
 
 
-def _timed(work: object) -> tuple[float, scaling.Fit]:
-    assert callable(work)
+def _timed(work: Callable[[], scaling.Fit]) -> tuple[float, scaling.Fit]:
     work()
     start = time.process_time()
     found = work()
     return time.process_time() - start, found
 
 
-def _other(N: np.ndarray, D: np.ndarray, loss: np.ndarray) -> dict[str, float]:
+def _other(N: Array, D: Array, loss: Array) -> dict[str, float]:
     python = ENVIRONMENT / "bin" / "python"
     if not python.exists():
         uv = [sys.executable, "-m", "uv"]
@@ -90,7 +93,7 @@ def _other(N: np.ndarray, D: np.ndarray, loss: np.ndarray) -> dict[str, float]:
     return {key: float(value) for key, value in json.loads(done.stdout.splitlines()[-1]).items()}
 
 
-def _huber_sum(found: dict[str, float], N: np.ndarray, D: np.ndarray, loss: np.ndarray) -> float:
+def _huber_sum(found: dict[str, float], N: Array, D: Array, loss: Array) -> float:
     predicted = found["E"] + found["A"] / N ** found["alpha"] + found["B"] / D ** found["beta"]
     size = np.abs(np.log(predicted / loss))
     return float(np.where(size <= 1e-3, size**2 / 2, 1e-3 * (size - 5e-4)).sum())

@@ -21,6 +21,7 @@ from costkit import units
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from pandas import DataFrame
 
 DPI = 100.0
 IN_REPORT = "COSTKIT_REPORT"
@@ -169,6 +170,12 @@ class Table:
         writer.writeheader()
         writer.writerows(self.rows)
         return buffer.getvalue()
+
+    def frame(self) -> DataFrame:
+        """The rows as a pandas data frame, raw, to go on computing with."""
+        from pandas import DataFrame
+
+        return DataFrame([dict(row) for row in self.rows])
 
     def _headings(self) -> dict[str, tuple[str, Format]]:
         shown = self.columns or {key: key.replace("_", " ") for key in (self.rows[0] if self.rows else ())}

@@ -128,16 +128,16 @@ def huber_sum(residuals: Array) -> float:
 
 
 def _objective(point: Array, runs: Runs, weights: Array) -> tuple[float, Array]:
-    """The scaled, weighted Huber sum and its gradient."""
-    with np.errstate(over="ignore", invalid="ignore"):
+    """The scaled, weighted Huber sum and its gradient; infinite where a line search has gone too far to compute."""
+    with np.errstate(all="ignore"):
         by_size, by_tokens, floor = parts(runs, point)
         total = by_size + by_tokens + floor
         residuals = np.log(total) - runs.log_loss
         pull = weights * np.clip(residuals, -HUBER_DELTA, HUBER_DELTA) / total
         value = float(weights @ _huber(residuals))
         on_size, on_tokens = pull * by_size, pull * by_tokens
-    gradient = np.array([on_size.sum(), on_tokens.sum(), floor * pull.sum(), -on_size @ runs.x, -on_tokens @ runs.y])
-    return (_SCALE * value, _SCALE * gradient) if np.isfinite(value) else (np.inf, np.zeros(5))
+        slopes = (on_size.sum(), on_tokens.sum(), floor * pull.sum(), -on_size @ runs.x, -on_tokens @ runs.y)
+    return (_SCALE * value, _SCALE * np.array(slopes)) if np.isfinite(value) else (np.inf, np.zeros(5))
 
 
 def polished(runs: Runs, points: Array, weights: Array | None = None) -> Array:
