@@ -8,6 +8,7 @@ from costkit.plan.inputs import Input, inputs
 from costkit.plan.kinds import Field, PlanError
 from costkit.plan.runs import OwnRuns, Runs, example_runs, fit_runs, own_runs, read_runs
 from costkit.plan.schema import Plan, fields
+from costkit.plan.ways import Way, ways
 
 __all__ = [
     "Field",
@@ -20,6 +21,7 @@ __all__ = [
     "PlanError",
     "Runs",
     "Snapped",
+    "Way",
     "example_runs",
     "fields",
     "fit_runs",
@@ -35,5 +37,6 @@ __all__ = [
     "read_runs",
     "replace",
     "snapped",
+    "ways",
     "words",
 ]

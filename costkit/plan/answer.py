@@ -14,7 +14,7 @@ from typing import TypedDict
 import numpy as np
 
 from costkit import architectures, scaling, training
-from costkit.plan import bands
+from costkit.plan import bands, words
 from costkit.plan.bands import Interval
 from costkit.plan.runs import fit_runs
 from costkit.plan.schema import OWN_RUNS, Plan
@@ -80,28 +80,20 @@ class Frontier:
     @property
     def headline(self) -> str:
         """The answer in one sentence."""
-        from costkit.plan import words
-
         return words.headline(self)
 
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
         """Key numbers as (label, text)."""
-        from costkit.plan import words
-
         return words.facts(self)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader must know before using the answer."""
-        from costkit.plan import words
-
         return words.warnings(self)
 
     def rows(self) -> list[dict[str, object]]:
         """The answer at full precision: one row a quantity, with its value, interval and unit."""
-        from costkit.plan import words
-
         return words.rows(self)
 
 
@@ -169,7 +161,7 @@ def frontier(plan: Plan) -> Frontier:
         loss=loss,
         optimum=optimum,
         choice=choice,
-        run=_run(plan, float(choice.flop)),
+        run=run_of(plan, float(choice.flop)),
         planned=_planned(plan, used),
         curve=bands.curve(used, served, unique),
         **_priced(plan, used, flop, loss, served, unique, price),
@@ -258,7 +250,8 @@ def _usd_per_flop(plan: Plan) -> float:
     )
 
 
-def _run(plan: Plan, flop: float) -> training.Run:
+def run_of(plan: Plan, flop: float) -> training.Run:
+    """Hours and dollars of this much compute on the plan's hardware."""
     return training.run(
         flop=flop,
         gpu=plan.hardware.gpu,
@@ -274,7 +267,7 @@ def _quality(plan: Plan, law: scaling.Law, usd_per_flop: float) -> tuple[float, 
     unique, target = plan.data.unique_tokens, plan.training.target_loss
     if target is not None:
         return float(scaling.cheapest_for_loss(law, loss=target, unique_tokens=unique).flop), target
-    flop = plan.training.budget_usd / usd_per_flop
+    flop = plan.training.budget_flop or plan.training.budget_usd / usd_per_flop
     best = scaling.optimal_split(law, flop=flop, unique_tokens=unique)
     return flop, None if best.loss is None else float(best.loss)
 
@@ -314,7 +307,7 @@ def _require_a_model(plan: Plan, optimum: scaling.Split, usd_per_flop: float) ->
         return
     enough = float(scaling.split_for_params(law(plan), n_params=LEAST_PARAMS).flop) * usd_per_flop
     raise ValueError(
-        f"A budget of {usd(plan.training.budget_usd)} is too small for any model: its best split would have "
+        f"A budget of {words.budget(plan)} is too small for any model: its best split would have "
         f"{count(float(optimum.n_params))} parameters; a model of {count(LEAST_PARAMS)} needs about {usd(enough)}."
     )
 

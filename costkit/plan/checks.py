@@ -33,6 +33,7 @@ def check_consistent(plan: Plan, keys: Sequence[str], folder: Path | None) -> No
     _check_price(plan)
     _check_precision(plan)
     _check_own_runs(plan, folder)
+    _check_one_goal(plan)
     _check_sources(plan, keys)
 
 
@@ -49,6 +50,11 @@ def architecture(name: str, folder: Path | None = None) -> architectures.Archite
         raise PlanError(f"model.architecture: cannot read {shown(name)}: {error.strerror or error}") from None
     except (ValueError, LookupError) as error:
         raise PlanError(f"model.architecture: {error}") from None
+
+
+def _check_one_goal(plan: Plan) -> None:
+    if plan.training.target_loss is not None and plan.training.budget_flop is not None:
+        raise PlanError("training.target_loss and training.budget_flop are both set: keep the one that decides")
 
 
 def _check_size(plan: Plan, folder: Path | None) -> None:

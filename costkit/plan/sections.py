@@ -196,6 +196,10 @@ class TrainingSection(Section):
             "linear",
         ),
     ] = None
+    budget_flop: Annotated[
+        float | None,
+        Number("Compute budget", "FLOP", 1e18, 1e26, 1e9, 1e35, "Compute to spend instead of the budget in dollars."),
+    ] = None
     law: Annotated[
         str,
         Choice(

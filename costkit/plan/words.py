@@ -13,6 +13,7 @@ from costkit.units import HOUR, count, duration, flop, number, percent, usd
 if TYPE_CHECKING:
     from costkit.plan.answer import Frontier
     from costkit.plan.bands import Interval
+    from costkit.plan.schema import Plan
 
 
 def headline(answer: Frontier) -> str:
@@ -26,7 +27,7 @@ def headline(answer: Frontier) -> str:
 def _opening(answer: Frontier) -> str:
     plan = answer.plan
     if answer.loss is None:
-        return f"{usd(plan.training.budget_usd)} buys, by {answer.law.title},"
+        return f"{budget(plan)} buys, by {answer.law.title},"
     quality = f"a loss of {number(answer.loss)}"
     if plan.training.size_fraction != 1 and not answer.serving_tokens:
         return (
@@ -37,8 +38,14 @@ def _opening(answer: Frontier) -> str:
     if plan.training.target_loss is not None:
         return f"{quality[0].upper()}{quality[1:]} takes {usd(answer.lifetime_usd)}:"
     if answer.serving_tokens:
-        return f"For the quality that {usd(plan.training.budget_usd)} of training buys, {quality}, train"
-    return f"{usd(plan.training.budget_usd)} reaches {quality}:"
+        return f"For the quality that {budget(plan)} of training buys, {quality}, train"
+    return f"{budget(plan)} reaches {quality}:"
+
+
+def budget(plan: Plan) -> str:
+    """What may be spent, in the unit in which the plan says it."""
+    training = plan.training
+    return usd(training.budget_usd) if training.budget_flop is None else flop(training.budget_flop)
 
 
 def _closing(answer: Frontier) -> str:
@@ -119,8 +126,17 @@ def flatness(answer: Frontier) -> str:
         return f"{answer.law.title} can't say what another size costs. The plan's own split: {planned(answer)}."
     return (
         f"Any size from {flat_zone(answer)} reaches the same loss for at most {usd(0.01 * answer.least_usd)} more. "
-        f"The plan's own split: {planned(answer)}."
+        f"The plan's own split: {planned(answer)}{_given_away(answer)}."
     )
+
+
+def _given_away(answer: Frontier) -> str:
+    regret = answer.planned_regret
+    if regret is None or float(regret.overhead_fraction) < 5e-4:
+        return ""
+    wasted = float(regret.wasted_flop)
+    nats = number(float(regret.nats), digits=2)
+    return f"; that gives away {flop(wasted)}, {usd(wasted * answer.usd_per_flop)}, or {nats} nats at its own compute"
 
 
 def certainty(answer: Frontier) -> str:
@@ -216,9 +232,10 @@ def _own_count(answer: Frontier) -> str:
 
 def _unused_budget(answer: Frontier) -> str:
     training = answer.plan.training
-    if training.target_loss is None:
+    if training.target_loss is None and training.budget_flop is None:
         return ""
-    return f"A target loss is set, so the budget of {usd(training.budget_usd)} decides nothing here."
+    goal = "compute budget" if training.target_loss is None else "target loss"
+    return f"A {goal} is set, so the budget of {usd(training.budget_usd)} decides nothing here."
 
 
 def rows(answer: Frontier) -> list[dict[str, object]]:

@@ -56,14 +56,14 @@ def map(answer: Frontier, *, reuse: Figure | None = None) -> Figure:  # noqa: A0
 def _finding(answer: Frontier) -> str:
     best, training = words.model(answer.choice), answer.plan.training
     if answer.loss is None:
-        return f"{answer.law.title}: {best} for {usd(training.budget_usd)}"
+        return f"{answer.law.title}: {best} for {words.budget(answer.plan)}"
     if training.size_fraction != 1:
         return f"{best} reach the same loss for {percent(answer.overhead_fraction)} more than the best size"
     if answer.serving_tokens:
         return f"{best} are cheapest with {count(answer.plan.data.inference_tokens)} tokens to serve"
     if training.target_loss is not None:
         return f"{best} reach a loss of {number(training.target_loss)} for {usd(answer.training_usd)}"
-    return f"{best} are the best use of {usd(training.budget_usd)}"
+    return f"{best} are the best use of {words.budget(answer.plan)}"
 
 
 def _alt(answer: Frontier) -> str:

@@ -7,12 +7,42 @@ from collections.abc import Sequence
 from costkit import tables
 from costkit.claims import Checked
 from costkit.figures.shown import Format, Table
-from costkit.plan import Frontier, Snapped, opinions
+from costkit.plan import Frontier, Snapped, opinions, ways
 from costkit.plan.runs import OwnRuns
 from costkit.scaling import Split
-from costkit.units import count, number, percent, usd
+from costkit.units import DAY, count, number, percent, usd
 
 Columns = dict[str, str | tuple[str, Format]]
+
+
+def ways_table(answer: Frontier) -> Table:
+    """Budget, size, tokens or loss held, and the rest: parameters, tokens, loss, compute, dollars, GPU-hours, days."""
+    rows = [
+        {
+            "held": way.question,
+            "n_params": float(way.split.n_params),
+            "n_tokens": float(way.split.n_tokens),
+            "tokens_per_param": float(way.split.tokens_per_param),
+            "loss": None if way.split.loss is None else float(way.split.loss),
+            "flop": float(way.split.flop),
+            "training_usd": way.run.usd.mid,
+            "gpu_hours": way.run.gpu_hours.mid,
+            "wall_days": way.run.wall_s.mid / DAY,
+        }
+        for way in ways(answer)
+    ]
+    columns: Columns = {
+        "held": "Held",
+        "n_params": ("Parameters", count),
+        "n_tokens": ("Tokens", count),
+        "tokens_per_param": "Tokens per parameter",
+        "loss": ("Loss", lambda loss: f"{loss:.3f}"),
+        "flop": ("FLOP", number),
+        "training_usd": ("Training", usd),
+        "gpu_hours": "GPU-hours",
+        "wall_days": "Days",
+    }
+    return Table(rows, "ways", caption="Hold one of the plan's numbers, and the rest follows", columns=columns)
 
 
 def architecture_table(answer: Frontier, found: Snapped) -> Table:
