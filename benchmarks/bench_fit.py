@@ -65,7 +65,7 @@ def main() -> None:
 
 def _runs() -> tuple[Array, Array, Array]:
     if not PUBLISHED_RUNS.exists():
-        runs = plan.read_runs(plan.example_runs())
+        runs = plan.sizing.read_runs(plan.sizing.example_runs())
         return runs.n_params, runs.n_tokens, runs.loss
     lines = [line for line in PUBLISHED_RUNS.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
     kept = [line for line in csv.DictReader(lines) if line["in_epoch_240"] == "1"]

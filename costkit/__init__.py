@@ -10,9 +10,35 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from costkit import architectures, cli, figures, panels, plan, report, scaling, tables, training, units
+    from costkit import (
+        architectures,
+        claims,
+        cli,
+        figures,
+        panels,
+        plan,
+        report,
+        scaling,
+        tables,
+        training,
+        troubles,
+        units,
+    )
 
-__all__ = ["architectures", "cli", "figures", "panels", "plan", "report", "scaling", "tables", "training", "units"]
+__all__ = [
+    "architectures",
+    "claims",
+    "cli",
+    "figures",
+    "panels",
+    "plan",
+    "report",
+    "scaling",
+    "tables",
+    "training",
+    "troubles",
+    "units",
+]
 
 
 def __getattr__(name: str) -> ModuleType:

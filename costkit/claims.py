@@ -64,7 +64,7 @@ def scaling_checks() -> list[Checked]:
     return [_checked(row) for row in tables.rows("scaling_checks.csv")]
 
 
-def _checked(row: dict[str, str]) -> Checked:
+def _checked(row: Mapping[str, str]) -> Checked:
     ours = float(_KINDS[row["kind"]](_Inputs(row)))
     found = verdict(row["published"], ours)
     why = row["note"] or ("to the printed digits" if found == "holds" else "the printed figure is rounded")
@@ -84,7 +84,7 @@ def chinchilla_tables() -> list[Checked]:
     return [_table_row(row) for row in tables.rows("chinchilla_frontiers.csv")]
 
 
-def _table_row(row: dict[str, str]) -> Checked:
+def _table_row(row: Mapping[str, str]) -> Checked:
     approach, law = row["approach"], scaling.law(_APPROACHES[row["approach"]])
     N, C, D = (float(row[name]) for name in ("n_params", "flop", "n_tokens"))
     ours = float(scaling.optimal_split(law, flop=C).n_tokens)

@@ -118,14 +118,14 @@ def path(name: str) -> Path:
 
 
 @functools.cache
-def rows(name: str) -> tuple[dict[str, str], ...]:
-    """The rows of a table, as text by column name; read once.
+def rows(name: str) -> tuple[Mapping[str, str], ...]:
+    """The rows of a table, as text by column name; read once, and read-only.
 
     >>> rows("gpus.csv")[0]["vendor"]
     'NVIDIA'
     """
     with path(name).open(encoding="utf-8", newline="") as file:
-        return tuple(csv.DictReader(file, strict=True))
+        return tuple(MappingProxyType(row) for row in csv.DictReader(file, strict=True))
 
 
 @dataclass(frozen=True)

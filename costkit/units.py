@@ -13,12 +13,11 @@ import math
 import numpy as np
 
 THOUSAND, MILLION, BILLION, TRILLION = 1e3, 1e6, 1e9, 1e12
-KB, MB, GB, TB = 1e3, 1e6, 1e9, 1e12
-KIB, MIB, GIB, TIB = 2.0**10, 2.0**20, 2.0**30, 2.0**40
-GFLOP, TFLOP, PFLOP, EXAFLOP, ZETTAFLOP = 1e9, 1e12, 1e15, 1e18, 1e21
+KB, MB, GB = 1e3, 1e6, 1e9
+KIB, MIB, GIB = 2.0**10, 2.0**20, 2.0**30
+TFLOP, PFLOP = 1e12, 1e15
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
 YEAR = 365.25 * DAY
-PETAFLOP_DAY = PFLOP * DAY
 
 _SUFFIXES = ((TRILLION, "T"), (BILLION, "B"), (MILLION, "M"), (THOUSAND, "K"))
 
@@ -83,9 +82,11 @@ def usd(value: float) -> str:
 def flop(value: float) -> str:
     """An amount of computation.
 
-    >>> flop(5.76e23)
-    '5.76e23 FLOP'
+    >>> flop(5.76e23), flop(math.inf)
+    ('5.76e23 FLOP', 'unlimited FLOP')
     """
+    if not math.isfinite(value):
+        return f"{number(value)} FLOP"
     mantissa, power = f"{value:.2e}".split("e")
     return f"{mantissa}e{int(power)} FLOP"
 

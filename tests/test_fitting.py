@@ -10,8 +10,8 @@ from costkit.plan.runs import Runs, read_runs
 from costkit.scaling import Fit, ScalingLaw, huber
 
 THIRDPARTY = Path(__file__).parents[2] / "shared" / "thirdparty"
-TRUTH = scaling.law("besiroglu-2024")
-assert isinstance(TRUTH, ScalingLaw)
+PREDICTING = [law for law in map(scaling.law, scaling.names()) if isinstance(law, ScalingLaw)]
+TRUTH = next(law for law in PREDICTING if law.name == "besiroglu-2024")
 
 Array = npt.NDArray[np.float64]
 
@@ -170,12 +170,8 @@ def test_the_error_of_the_exponent_is_of_the_size_of_the_bootstrap_s(fit_240: Fi
 def test_the_law_of_a_fit_says_what_it_was_fitted_to(fit_240: Fit, kept_240: Runs) -> None:
     """Its ranges are those of the runs, its basis is measurement."""
     law, flop = fit_240.law, 6 * kept_240.n_params * kept_240.n_tokens
-    assert (law.name, law.basis, *law.flop_range) == (
-        "own-runs",
-        "measured",
-        pytest.approx(flop.min()),
-        pytest.approx(flop.max()),
-    )
+    assert (law.name, law.basis) == ("own-runs", "measured")
+    assert law.flop_range == pytest.approx((flop.min(), flop.max()))
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -303,7 +299,11 @@ def test_the_gradient_is_that_of_the_objective() -> None:
     inside = huber.Runs.of(runs.n_params, runs.n_tokens, runs.loss)
     weights = np.random.default_rng(0).integers(0, 4, len(runs)).astype(float)
     point = np.array([-0.7, -0.6, 0.5, 0.4, 0.3])
-    numeric = approx_fprime(point, lambda at: huber._objective(at, inside, weights)[0], 1e-7)
+
+    def objective(at: Array) -> float:
+        return huber._objective(at, inside, weights)[0]
+
+    numeric = approx_fprime(point, objective, 1e-7)
     assert huber._objective(point, inside, weights)[1] == pytest.approx(numeric, rel=1e-4)
 
 
@@ -376,7 +376,8 @@ def test_hold_out_holds_out_the_largest(kept_240: Runs) -> None:
     """A fifth of the runs is predicted, and no fitted run is larger than any of them."""
     score = scaling.hold_out(kept_240.n_params, kept_240.n_tokens, kept_240.loss)
     flop = np.sort(6 * kept_240.n_params * kept_240.n_tokens)
-    assert (score.n_fitted, score.n_held_out, score.largest_fitted_flop) == (192, 48, pytest.approx(flop[191]))
+    assert (score.n_fitted, score.n_held_out) == (192, 48)
+    assert score.largest_fitted_flop == pytest.approx(flop[191])
 
 
 def test_hold_out_sees_what_the_smaller_runs_cannot() -> None:

@@ -10,6 +10,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "costkit"
 
 LAYERS = {
+    "troubles": 0,
     "units": 0,
     "tables": 1,
     "architectures": 2,

@@ -10,10 +10,9 @@ from scipy.optimize import minimize_scalar
 from costkit import scaling, tables
 from costkit.scaling import FrontierLaw, ScalingLaw, Split
 
-BESIROGLU = scaling.law("besiroglu-2024")
-assert isinstance(BESIROGLU, ScalingLaw)
 LAWS = [scaling.law(name) for name in scaling.names()]
 PREDICTING = [law for law in LAWS if isinstance(law, ScalingLaw)]
+BESIROGLU = next(law for law in PREDICTING if law.name == "besiroglu-2024")
 FRONTIERS = [law for law in LAWS if isinstance(law, FrontierLaw)]
 
 by_name = pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
@@ -36,17 +35,16 @@ def least_loss(law: ScalingLaw, *, flop: float, inference_tokens: float, unique_
     """The lowest loss for a budget, by brute force and scipy's bounded search."""
     top = math.log((flop - 2 * inference_tokens) / 6)
 
-    def loss(log_tokens: float | Array) -> scaling.Numbers:
+    def losses(log_tokens: Array) -> Array:
         tokens = np.exp(log_tokens)
-        return scaling.loss(
-            law,
-            n_params=flop / (6 * tokens + 2 * inference_tokens),
-            n_tokens=tokens,
-            unique_tokens=unique_tokens,
-        )
+        sizes = flop / (6 * tokens + 2 * inference_tokens)
+        return np.asarray(scaling.loss(law, n_params=sizes, n_tokens=tokens, unique_tokens=unique_tokens))
+
+    def loss(log_tokens: float) -> float:
+        return float(losses(np.asarray(log_tokens)))
 
     grid = np.linspace(top - 70, top, 2001)
-    best = int(np.argmin(np.asarray(loss(grid))))
+    best = int(np.argmin(losses(grid)))
     bounds = (grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)])
     return float(minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-9}).fun)
 
@@ -126,7 +124,7 @@ def test_a_split_spends_its_budget(law: scaling.Law) -> None:
 def test_the_closed_form_is_where_a_search_ends(law: ScalingLaw, flop: float) -> None:
     """Equation 4 and a search along 6ND = C find the same size."""
     found = minimize_scalar(
-        lambda log_size: scaling.loss(law, n_params=np.exp(log_size), n_tokens=flop / 6 / np.exp(log_size)),
+        lambda log_size: value(scaling.loss(law, n_params=math.exp(log_size), n_tokens=flop / 6 / math.exp(log_size))),
         bounds=(math.log(flop) / 2 - 12, math.log(flop) / 2 + 8),
         method="bounded",
         options={"xatol": 1e-10},
@@ -372,7 +370,7 @@ def test_overtraining_of_the_optimal_size_costs_nothing() -> None:
 def test_overtraining_below_its_limit_is_infinite(law: ScalingLaw) -> None:
     """A model smaller than (1 + alpha/beta)^(-1/alpha) of the best never gets there; one a little larger does."""
     least = (1 + law.alpha / law.beta) ** (-1 / law.alpha)
-    factors = [scaling.overtraining(law, size_fraction=least * (1 + d)).tokens_factor for d in (-1e-6, 1e-6)]
+    factors = [value(scaling.overtraining(law, size_fraction=least * (1 + d)).tokens_factor) for d in (-1e-6, 1e-6)]
     assert np.isinf(factors).tolist() == [True, False]
 
 

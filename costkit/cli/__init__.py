@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from costkit import troubles
 from costkit.cli.parser import parse
 
 __all__ = ["main"]
@@ -35,10 +36,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         status = PIPE_CLOSED
     except KeyboardInterrupt:
         status = INTERRUPTED
-    except OSError as error:
-        status = _complain(_sentence(error), FAILED)
-    except (ValueError, LookupError) as error:
-        status = _complain(error, FAILED if type(error).__name__ == "ReportError" else BAD_INPUT)
+    except Exception as error:
+        if not troubles.is_answer(error):
+            raise
+        status = _complain(troubles.sentence(error), getattr(error, "exit_status", _status(error)))
     return status
 
 
@@ -47,11 +48,8 @@ def _complain(what: object, status: int) -> int:
     return status
 
 
-def _sentence(error: OSError) -> str:
-    """The operating system's reason, without its number."""
-    if error.strerror is None:
-        return str(error)
-    return f"{error.filename}: {error.strerror.lower()}" if error.filename else error.strerror.lower()
+def _status(error: Exception) -> int:
+    return FAILED if isinstance(error, OSError) else BAD_INPUT
 
 
 def _drop_output() -> None:

@@ -23,7 +23,7 @@ def fitted(
         raise ValueError(f"--bootstrap must be from 0 to {MOST_DRAWS:,} draws, not {n_bootstrap:,}")
     if seed < 0:
         raise ValueError(f"--seed must be 0 or more, not {seed}")
-    runs = plan.read_runs(path).without_highest_losses(n_dropped)
+    runs = plan.sizing.read_runs(path).without_highest_losses(n_dropped)
     columns = (runs.n_params, runs.n_tokens, runs.loss)
     fit = scaling.fit(*columns, n_bootstrap=n_bootstrap, rng=np.random.default_rng(seed))
     if not fit.identifiable:

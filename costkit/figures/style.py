@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Annotation, Text
 
-BLUE, ORANGE, GREEN, RED, SKY, PURPLE = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7"
+BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 INK, GREY, PALE, FAINT = "#222222", "#6B6B6B", "#BBBBBB", "#ECECEC"
 TINY, SMALL, NORMAL, LARGE = 7.5, 8.5, 9.5, 12.5
 
@@ -23,6 +24,7 @@ WIDTH, HEIGHT = 10.4, 4.6
 """Inches; 100 dots each."""
 
 Side = Literal["left", "center", "right"]
+Which = Literal["x", "y"]
 
 
 def title(figure: Figure, text: str) -> Text:
@@ -47,7 +49,7 @@ def heading(ax: Axes, text: str, *, color: str = GREY) -> Text:
     return ax.text(0, 1.045, text, transform=ax.transAxes, fontsize=NORMAL, color=color, parse_math=False)
 
 
-def ticks(ax: Axes, which: Literal["x", "y"], positions: Sequence[float], labels: Sequence[str], name: str) -> None:
+def ticks(ax: Axes, which: Which, positions: Sequence[float], labels: Sequence[str], name: str) -> None:
     """Fixed ticks and the name of the axis, unit included."""
     axis = ax.xaxis if which == "x" else ax.yaxis
     axis.set_ticks(list(positions), [label.replace("$", r"\$") for label in labels])
@@ -83,3 +85,17 @@ def label(
     if ground:
         found.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1.0})
     return found
+
+
+def beyond(ax: Axes, text: str, *, x: float, y: float = np.inf) -> None:
+    """Hatch and name what lies beyond the values `x` and `y` of two logarithmic axes; infinite ones bound nothing."""
+    (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
+    corner, down = (right, low), 9.0
+    if left < np.log10(x) < right:
+        region = ax.axvspan(float(np.log10(x)), right)
+    elif low < np.log10(y) < high:
+        region, corner, down = ax.axhspan(float(np.log10(y)), high), (right, high), -9.0
+    else:
+        return
+    region.set(facecolor="none", edgecolor=FAINT, hatch="//", linewidth=0, zorder=0)
+    label(ax, corner, text, offset=(-4, down), ha="right", ground=True)

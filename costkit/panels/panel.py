@@ -16,9 +16,9 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from costkit import figures, tables
+from costkit import figures, tables, troubles
 from costkit import plan as plans
-from costkit.panels import files, pieces, troubles
+from costkit.panels import files, pieces
 from costkit.panels.changes import changed, preset_name
 from costkit.panels.controls import Control, control
 from costkit.panels.view import View, ViewFunction

@@ -22,5 +22,7 @@ class FrontierView:
     def __call__(self, plan: Plan) -> View:
         """The answer for one plan. Its figure is the one of the call before, drawn anew."""
         answer = plans.frontier(plan)
+        told = (answer.headline, answer.facts)
+        rows, notes = answer.rows(), answer.warnings
         self._figure = figures.frontier.map(answer, reuse=self._figure)
-        return View(answer.headline, answer.facts, self._figure, answer.rows(), answer.warnings)
+        return View(*told, self._figure, rows, notes)

@@ -55,7 +55,9 @@ class Plan(Section):
         return self
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Plan) and self.model_dump() == other.model_dump()
+        if not isinstance(other, Plan):
+            return False
+        return self.model_dump() == other.model_dump() and self.runs_path == other.runs_path
 
     def __hash__(self) -> int:
         return hash(self.model_dump_json())

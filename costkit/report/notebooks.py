@@ -27,6 +27,8 @@ _TRACES = ("collapsed", "execution", "ExecuteTime", "papermill", "scrolled", "tr
 class ReportError(ValueError):
     """A report or a notebook that could not be made; the text is one sentence."""
 
+    exit_status = 1
+
 
 def names() -> tuple[str, ...]:
     """The names of the workbook's notebooks, in order."""

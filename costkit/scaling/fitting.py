@@ -85,6 +85,7 @@ def fit(
         beta=beta,
         flop_range=_span(6 * np.exp(runs.log_params + runs.log_tokens)),
         n_params_range=_span(np.exp(runs.log_params)),
+        n_runs=len(runs.log_loss),
         basis="measured",
         source="own-runs",
         draws=draws,

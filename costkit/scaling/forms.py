@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from costkit.scaling.laws import Law, Numbers, ScalingLaw
+from costkit.scaling.laws import Array, Law, Numbers, ScalingLaw
 from costkit.units import require_positive
 
 MAX_TESTED_EPOCHS = 16.0
@@ -79,6 +79,7 @@ def lowest_loss(law: Law, *, unique_tokens: Numbers = np.inf) -> Numbers:
     1.8172
     """
     law = predicting(law)
+    require_limit(unique_tokens)
     if np.all(np.isinf(unique_tokens)):
         return law.E
     U = np.asarray(unique_tokens, float)
@@ -101,22 +102,29 @@ def require_each(**values: Numbers) -> None:
     """Refuse any value that is not positive and finite."""
     units = {"n_params": "parameters", "n_tokens": "tokens", "flop": "FLOP", "loss": "nats per token"}
     for what, value in values.items():
-        require_positive(value, what, units.get(what, "times"))
+        require_positive(value, what, units.get(what, what.replace("_", " ")))
 
 
 def require_served(inference_tokens: Numbers) -> None:
     """Refuse a negative or infinite number of served tokens."""
-    served = np.asarray(inference_tokens, float)
+    served = _as_numbers(inference_tokens)
     if not np.all(np.isfinite(served) & (served >= 0)):
         raise ValueError(f"inference_tokens must be a finite number of tokens, zero or more, not {inference_tokens!r}.")
 
 
 def require_limit(unique_tokens: Numbers) -> None:
     """Refuse a limit that is not positive; infinite means none."""
-    if not np.all(np.asarray(unique_tokens, float) > 0):
+    if not np.all(_as_numbers(unique_tokens) > 0):
         raise ValueError(
             f"unique_tokens must be a positive number of tokens, or infinite for no limit, not {unique_tokens!r}."
         )
+
+
+def _as_numbers(value: object) -> Array:
+    """Numbers as they are; whatever is none becomes not-a-number, which every check refuses."""
+    if isinstance(value, str) or value is None:
+        return np.array(np.nan)
+    return np.asarray(value, float)
 
 
 def require_reachable(law: ScalingLaw, loss: Numbers, unique_tokens: Numbers) -> None:

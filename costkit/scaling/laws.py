@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TypeAlias, TypedDict
@@ -15,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from costkit import tables
+from costkit.units import require_positive
 
 Array: TypeAlias = npt.NDArray[np.float64]
 Numbers: TypeAlias = float | Array
@@ -32,19 +34,26 @@ class _Record:
     flop_range: tuple[float, float] = (0.0, np.inf)
     n_params_range: tuple[float, float] = (0.0, np.inf)
     n_params_kind: str = "total"
+    n_runs: int | None = None
     basis: str = "assumed"
     source: str = "costkit"
     as_of: str = ""
     note: str = ""
 
-    def covers(self, *, flop: float, n_params: float | None = None) -> bool:
-        """Whether the law was fitted to runs of this much compute and, if given, to models of this size.
+    def outside(self, *, flop: float, n_params: float) -> str:
+        """What of a run lies beyond those behind the law: "compute", "size", or nothing (an empty string).
 
-        >>> law("besiroglu-2024").covers(flop=1e21), law("besiroglu-2024").covers(flop=1e24)
-        (True, False)
+        A range that the source does not state counts as unlimited, so a law that states one of the two is held to that.
+
+        >>> law("besiroglu-2024").outside(flop=1e24, n_params=1e10)
+        'compute'
+        >>> law("muennighoff-2023").outside(flop=1e24, n_params=9e10)
+        'size'
         """
-        low, high = self.n_params_range
-        return self.flop_range[0] <= flop <= self.flop_range[1] and (n_params is None or low <= n_params <= high)
+        for what, value, (low, high) in (("compute", flop, self.flop_range), ("size", n_params, self.n_params_range)):
+            if not low <= value <= high:
+                return what
+        return ""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -71,6 +80,8 @@ class ScalingLaw(_Record):
 
         A ValueError says so where a law has no draws.
         """
+        if n_draws is not None:
+            require_positive(n_draws, "n_draws", "draws")
         if not len(self.draws):
             raise ValueError(f"The law '{self.name}' has no bootstrap draws, so no interval can be given for it.")
         return self.with_coefficients(*self.draws[:n_draws].T[:, :, None])
@@ -106,15 +117,15 @@ def law(name: str) -> Law:
     >>> besiroglu.E, besiroglu.alpha, besiroglu.source, besiroglu.draws.shape
     (1.8172, 0.3478, 'besiroglu-2024', (1000, 5))
     """
-    row = tables.lookup("scaling law", name, {row["name"]: row for row in tables.rows("scaling_laws.csv")})
+    row = tables.lookup("law", name, {row["name"]: row for row in tables.rows("scaling_laws.csv")})
     return _scaling_law(row) if row["form"] == "loss" else _frontier_law(row)
 
 
-def _range(row: dict[str, str], what: str) -> tuple[float, float]:
+def _range(row: Mapping[str, str], what: str) -> tuple[float, float]:
     return float(row[f"{what}_min"] or 0.0), float(row[f"{what}_max"] or np.inf)
 
 
-def _scaling_law(row: dict[str, str]) -> ScalingLaw:
+def _scaling_law(row: Mapping[str, str]) -> ScalingLaw:
     E, A, B = (float(row[key]) if row[key] else float(np.exp(float(row[f"ln_{key}"]))) for key in ("E", "A", "B"))
     decay_tokens, decay_params = repeat_decay(row)
     return ScalingLaw(
@@ -133,7 +144,7 @@ def _scaling_law(row: dict[str, str]) -> ScalingLaw:
     )
 
 
-def _frontier_law(row: dict[str, str]) -> FrontierLaw:
+def _frontier_law(row: Mapping[str, str]) -> FrontierLaw:
     return FrontierLaw(
         **_provenance(row),
         flop_range=_range(row, "flop"),
@@ -149,17 +160,19 @@ class _Provenance(TypedDict):
     name: str
     title: str
     n_params_kind: str
+    n_runs: int | None
     basis: str
     source: str
     as_of: str
     note: str
 
 
-def _provenance(row: dict[str, str]) -> _Provenance:
+def _provenance(row: Mapping[str, str]) -> _Provenance:
     return _Provenance(
         name=row["name"],
         title=row["title"],
         n_params_kind=row["n_params_kind"],
+        n_runs=int(row["n_runs"]) if row["n_runs"] else None,
         basis=row["basis"],
         source=row["source"],
         as_of=row["as_of"],
@@ -167,13 +180,13 @@ def _provenance(row: dict[str, str]) -> _Provenance:
     )
 
 
-def repeat_decay(row: dict[str, str] | None = None) -> tuple[float, float]:
+def repeat_decay(row: Mapping[str, str] | None = None) -> tuple[float, float]:
     """R*_D of repeated tokens and R*_N of excess parameters: a law's own, else those of Muennighoff et al. 2023."""
     own = row if row and row["repeat_decay_tokens"] else _measured_decay_row()
     return float(own["repeat_decay_tokens"]), float(own["repeat_decay_params"])
 
 
-def _measured_decay_row() -> dict[str, str]:
+def _measured_decay_row() -> Mapping[str, str]:
     return next(row for row in tables.rows("scaling_laws.csv") if row["repeat_decay_tokens"])
 
 
@@ -182,7 +195,10 @@ def _all_draws() -> dict[str, Array]:
     grouped: dict[str, list[list[float]]] = {}
     for row in tables.rows("scaling_law_draws.csv"):
         grouped.setdefault(row["draws"], []).append([float(row[name]) for name in COEFFICIENTS])
-    return {key: np.array(values) for key, values in grouped.items()}
+    found = {key: np.array(values) for key, values in grouped.items()}
+    for values in found.values():
+        values.flags.writeable = False
+    return found
 
 
 def draws(key: str) -> Array:

@@ -15,6 +15,7 @@ import numpy as np
 from costkit.scaling.forms import (
     effective,
     loss,
+    lowest_loss,
     optimum_shape,
     predicting,
     require_each,
@@ -172,6 +173,7 @@ def flop_for_loss(law: Law, *, loss: Numbers) -> Numbers:
     '5.760e+23'
     """
     law = predicting(law)
+    require_each(loss=loss)
     require_reachable(law, loss, np.inf)
     G, a, _ = optimum_shape(law)
     K = law.A * G**-law.alpha + law.B * G**law.beta
@@ -275,7 +277,7 @@ def equal_loss(law: Law, *, loss: Numbers, unique_tokens: Numbers = np.inf, n_po
     require_reachable(law, loss, unique_tokens)
     law, L, U, _ = with_search_axis(law, loss, unique_tokens, 0.0)
     D = _least_tokens(law, L, U) * (1 + np.geomspace(*_EXCESS_TOKENS, n_points))
-    return Split(_size_for_loss(law, D, L, U), D, loss)
+    return Split(_size_for_loss(law, D, L, U), D, L, U)
 
 
 def tokens_for_loss(law: Law, *, n_params: Numbers, loss: Numbers, unique_tokens: Numbers = np.inf) -> Numbers:
@@ -288,23 +290,22 @@ def tokens_for_loss(law: Law, *, n_params: Numbers, loss: Numbers, unique_tokens
     law = predicting(law)
     require_each(n_params=n_params, loss=loss)
     require_limit(unique_tokens)
+    if not np.all(np.isinf(unique_tokens)):
+        return _tokens_by_bisection(law, n_params, loss, unique_tokens)
     room = np.asarray(loss - law.E - law.A / np.asarray(n_params, float) ** law.alpha, float)
     with np.errstate(divide="ignore", invalid="ignore"):
-        plain = np.where(room > 0, (law.B / np.maximum(room, 0.0)) ** (1 / law.beta), np.inf)
-    if np.all(np.isinf(unique_tokens)):
-        return scalar(plain)
-    return _tokens_by_bisection(law, n_params, loss, unique_tokens)
+        return scalar(np.where(room > 0, (law.B / np.maximum(room, 0.0)) ** (1 / law.beta), np.inf))
 
 
 def _tokens_by_bisection(law: ScalingLaw, N: Numbers, L: Numbers, U: Numbers) -> Numbers:
     """The tokens at which `_size_for_loss`, which falls with tokens, meets `N`; it has no closed inverse below U."""
-    require_reachable(law, L, U)
+    possible = np.asarray(lowest_loss(law, unique_tokens=U) < L)
+    L = np.where(possible, L, np.asarray(lowest_loss(law, unique_tokens=U)) + 1.0)
     low = np.log(_least_tokens(law, L, U)) + np.zeros(np.shape(N))
-    top = low + _MAX_LOG_FACTOR
-    reachable = _size_for_loss(law, np.exp(top), L, U) < N
-    high = top
+    high = low + _MAX_LOG_FACTOR
+    possible = possible & (_size_for_loss(law, np.exp(high), L, U) < N)
     for _ in range(_N_BISECTIONS):
         middle = (low + high) / 2
         too_few = _size_for_loss(law, np.exp(middle), L, U) > N
         low, high = np.where(too_few, middle, low), np.where(too_few, high, middle)
-    return scalar(np.where(reachable, np.exp(high), np.inf))
+    return scalar(np.where(possible, np.exp(high), np.inf))

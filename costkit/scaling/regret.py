@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from costkit.scaling.forms import loss, predicting, require_each, scalar
+from costkit.scaling.forms import loss, predicting, scalar
 from costkit.scaling.laws import Law, Numbers
 from costkit.scaling.optimum import (
     Split,
@@ -15,6 +15,7 @@ from costkit.scaling.optimum import (
     optimal_split,
     params_for_loss,
 )
+from costkit.units import require_positive
 
 _REACH, _STEEP = 10.0, 1e3
 
@@ -83,6 +84,7 @@ def flat_zone(
     """
     from scipy.optimize import brentq
 
+    require_positive(tolerance, "tolerance", "times the least compute")
     limits = {"inference_tokens": inference_tokens, "unique_tokens": unique_tokens}
     best = cheapest_for_loss(law, loss=loss, **limits)
     allowed = np.log(float(best.lifetime_flop(inference_tokens)) * (1 + tolerance))
@@ -96,7 +98,8 @@ def flat_zone(
         return float(np.log(spent) - allowed) if np.isfinite(spent) else _STEEP
 
     centre = float(np.log(best.n_tokens))
-    most, fewest = (brentq(excess, centre, centre + reach) for reach in (_REACH, -_REACH))
+    ends = (centre + _REACH, centre - _REACH)
+    most, fewest = (brentq(excess, centre, end) if excess(end) > 0 else end for end in ends)
     return at(most), at(fewest)
 
 
@@ -112,7 +115,7 @@ def overtraining(law: Law, *, size_fraction: Numbers) -> Overtraining:
     (2.52, 0.259)
     """
     law = predicting(law)
-    require_each(size_fraction=size_fraction)
+    require_positive(size_fraction, "size_fraction", "times the best size")
     k_N, alpha, beta = np.asarray(size_fraction, float), law.alpha, law.beta
     room = 1 - (k_N**-alpha - 1) * beta / alpha
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -137,4 +140,5 @@ def equivalent_tokens(
     ...                            usd_per_output_flop=50e-18, usd_per_training_flop=1e-18)
     '5.1e+13'
     """
+    require_positive(usd_per_training_flop, "usd_per_training_flop", "USD per FLOP")
     return (input_tokens * usd_per_input_flop + output_tokens * usd_per_output_flop) / usd_per_training_flop

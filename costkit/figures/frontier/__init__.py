@@ -3,7 +3,7 @@
 from costkit.figures.frontier.chart import map  # noqa: A004 - the picture is a map
 from costkit.figures.frontier.demand import data_limit, serving
 from costkit.figures.frontier.doubt import doubt
-from costkit.figures.frontier.listed import architecture_table, checks_table, fits_table, sources_table, ways_table
+from costkit.figures.frontier.listed import architecture_table, checks_table, fits_table, laws_table, ways_table
 from costkit.figures.frontier.own import own_runs
 
 __all__ = [
@@ -12,9 +12,9 @@ __all__ = [
     "data_limit",
     "doubt",
     "fits_table",
+    "laws_table",
     "map",
     "own_runs",
     "serving",
-    "sources_table",
     "ways_table",
 ]

@@ -16,7 +16,7 @@ from matplotlib.patches import Polygon
 from costkit import scaling, tables
 from costkit.figures import style
 from costkit.figures.layers import Layered
-from costkit.plan import Frontier, words
+from costkit.plan.sizing import Frontier, Quality, words
 from costkit.units import count, number, percent, short_count, usd
 
 Array = npt.NDArray[np.float64]
@@ -43,7 +43,7 @@ def map(answer: Frontier, *, reuse: Figure | None = None) -> Figure:  # noqa: A0
     `reuse` is a figure that this function made before: it is drawn anew in place where its axes still hold.
     """
     limits = _limits(answer)
-    key = ("frontier.map", limits, answer.law.flop_range[1])
+    key = ("frontier.map", limits, answer.law.flop_range[1], answer.law.n_params_range[1])
     made = reuse if isinstance(reuse, Layered) and reuse.key == key else _still(answer, limits, key)
     made.clear_moving()
     made.set_label(_alt(answer))
@@ -55,14 +55,14 @@ def map(answer: Frontier, *, reuse: Figure | None = None) -> Figure:  # noqa: A0
 
 def _finding(answer: Frontier) -> str:
     best, training = words.model(answer.choice), answer.plan.training
-    if answer.loss is None:
+    if answer.quality is None:
         return f"{answer.law.title}: {best} for {words.budget(answer.plan)}"
     if training.size_fraction != 1:
         return f"{best} reach the same loss for {percent(answer.overhead_fraction)} more than the best size"
-    if answer.serving_tokens:
-        return f"{best} are cheapest with {count(answer.plan.data.inference_tokens)} tokens to serve"
+    if answer.demand.served_tokens:
+        return f"{best} are cheapest with {count(answer.demand.served_tokens)} tokens to serve"
     if training.target_loss is not None:
-        return f"{best} reach a loss of {number(training.target_loss)} for {usd(answer.training_usd)}"
+        return f"{best} reach a loss of {number(training.target_loss)} for {usd(answer.usd(answer.choice))}"
     return f"{best} are the best use of {words.budget(answer.plan)}"
 
 
@@ -88,22 +88,19 @@ def _limits(answer: Frontier) -> tuple[float, float, float, float]:
 
 def _still(answer: Frontier, limits: tuple[float, float, float, float], key: object) -> Layered:
     made = Layered((style.WIDTH, style.HEIGHT), key)
-    _still_map(style.axes(made, _MAP_BOX), limits, float(answer.law.flop_range[1]))
+    _still_map(style.axes(made, _MAP_BOX), limits, answer.law)
     _still_sizes(style.axes(made, _SIZE_BOX))
     return made
 
 
-def _still_map(ax: Axes, limits: tuple[float, float, float, float], fitted_to: float) -> None:
+def _still_map(ax: Axes, limits: tuple[float, float, float, float], law: scaling.Law) -> None:
     left, right, low, high = limits
     ax.set_xlim(left, right)
     ax.set_ylim(low, high)
     powers, sizes = np.arange(left, right + 1), np.arange(low, high + 1)
     style.ticks(ax, "x", powers.tolist(), [f"1e{power:.0f}" for power in powers], "Training compute, FLOP")
     style.ticks(ax, "y", sizes.tolist(), [short_count(10**size) for size in sizes], "Parameters")
-    end = np.log10(fitted_to)
-    if left < end < right:
-        ax.axvspan(end, right, facecolor="none", edgecolor=style.FAINT, hatch="//", linewidth=0, zorder=0)
-        style.label(ax, (right, low), "beyond the runs behind the law", offset=(-4, 9), ha="right", ground=True)
+    style.beyond(ax, "beyond the runs behind the law", x=law.flop_range[1], y=law.n_params_range[1])
     _still_published(ax)
 
 
@@ -150,7 +147,7 @@ def _equal_losses(ax: Axes, answer: Frontier) -> list[Artist]:
     """Curves of equal loss: the compute that each size takes to reach it."""
     if not isinstance(answer.law, scaling.ScalingLaw):
         return []
-    unique = answer.plan.data.unique_tokens
+    unique = answer.demand.unique_tokens
     floor = float(scaling.lowest_loss(answer.law, unique_tokens=unique))
     losses = [loss for loss in _LOSSES if loss > floor * 1.002]
     if not losses:
@@ -178,7 +175,7 @@ def _loss_labels(ax: Axes, lines: list[Array], losses: list[float]) -> list[Arti
 
 def _over_epochs(ax: Axes, answer: Frontier) -> list[Artist]:
     """The region where limited data would be repeated more often than anyone tested."""
-    unique = answer.plan.data.unique_tokens
+    unique = answer.demand.unique_tokens
     if not np.isfinite(unique):
         return []
     shift = float(np.log10(6 * scaling.MAX_TESTED_EPOCHS * unique))
@@ -192,7 +189,7 @@ def _over_epochs(ax: Axes, answer: Frontier) -> list[Artist]:
     region = Polygon(corners, facecolor=style.ORANGE, alpha=0.12, linewidth=0, zorder=2.5)
     ax.add_artist(region)
     at = min(max(bottom + 0.55, left - shift + 0.1), right - 2.2 - shift)
-    name = f"more than 16 epochs of {short_count(unique)} tokens"
+    name = f"more than {scaling.MAX_TESTED_EPOCHS:g} epochs of {short_count(unique)} tokens"
     return [region, style.label(ax, (at + shift, at), name, color=style.RED, offset=(8, 0))]
 
 
@@ -204,7 +201,7 @@ def _curve(ax: Axes, answer: Frontier) -> list[Artist]:
             [np.column_stack([x, np.log10(curve.low)]), np.column_stack([x, np.log10(curve.high)])[::-1]]
         )
         found.append(ax.add_artist(Polygon(band, facecolor=style.BLUE, alpha=0.2, linewidth=0, zorder=3.5)))
-    found += ax.plot(x, np.log10(curve.n_params), color=style.BLUE, linewidth=1.8, zorder=4, scalex=False, scaley=False)
+    found += ax.plot(x, np.log10(curve.mid), color=style.BLUE, linewidth=1.8, zorder=4, scalex=False, scaley=False)
     return found
 
 
@@ -220,7 +217,7 @@ def _choices(ax: Axes, answer: Frontier) -> list[Artist]:
     price = style.label(
         ax,
         (x, top),
-        usd(answer.training_usd),
+        usd(answer.usd(answer.choice)),
         color=style.BLUE,
         offset=(-4 if near_right else 4, -8),
         ha="right" if near_right else "left",
@@ -237,25 +234,24 @@ def _choices(ax: Axes, answer: Frontier) -> list[Artist]:
 
 
 def _size_artists(ax: Axes, answer: Frontier) -> list[Artist]:
-    cost, least, best = answer.size_cost, answer.least_usd, float(answer.optimum.n_params)
-    if cost is None:
+    quality, least, best = answer.quality, answer.least_usd, float(answer.optimum.n_params)
+    if quality is None:
         reason = f"{answer.law.title}\npredicts no loss, so it can't\nprice another size."
-        return [
-            style.heading(ax, "What another size costs"),
-            style.label(ax, (0, 0.7), reason, ha="center", ground=True),
-        ]
-    what = "lifetime cost" if answer.serving_tokens else "training cost"
-    heading = style.heading(ax, f"Another size, the same loss of {number(answer.loss or 0)}: {what}")
+        nothing = style.label(ax, (0, 0.7), reason, ha="center", ground=True)
+        return [style.heading(ax, "What another size costs"), nothing]
+    cost, what = quality.size_cost, "lifetime cost" if answer.demand.served_tokens else "training cost"
+    heading = style.heading(ax, f"Another size, the same loss of {number(quality.loss)}: {what}")
     x, found = np.log10(cost.n_params / best), list[Artist]([heading])
     if len(cost.low):
         low, high = (np.minimum(bound / least - 1, 9.0) for bound in (cost.low, cost.high))
         band = np.concatenate([np.column_stack([x, low]), np.column_stack([x, high])[::-1]])
         found.append(ax.add_artist(Polygon(band, facecolor=style.BLUE, alpha=0.2, linewidth=0, zorder=2)))
-    if answer.serving_tokens:
+    if answer.demand.served_tokens:
         found += _training_alone(ax, x, cost.training_usd / least - 1)
-    extra = cost.lifetime_usd / least - 1
-    found += ax.plot(x, extra, color=style.BLUE, linewidth=1.8, zorder=3, scalex=False, scaley=False)
-    return [*found, *_flat_zone(ax, answer, best), *_marked_sizes(ax, answer, x, extra, best)]
+    found += ax.plot(
+        x, cost.lifetime_usd / least - 1, color=style.BLUE, linewidth=1.8, zorder=3, scalex=False, scaley=False
+    )
+    return [*found, *_flat_zone(ax, answer, quality), *_marked_sizes(ax, answer, quality)]
 
 
 def _training_alone(ax: Axes, x: Array, extra: Array) -> list[Artist]:
@@ -265,31 +261,32 @@ def _training_alone(ax: Axes, x: Array, extra: Array) -> list[Artist]:
     return [line, word]
 
 
-def _flat_zone(ax: Axes, answer: Frontier, best: float) -> list[Artist]:
-    small, large = (float(np.log10(float(split.n_params) / best)) for split in answer.flat_zone or ())
+def _flat_zone(ax: Axes, answer: Frontier, quality: Quality) -> list[Artist]:
+    best = float(answer.optimum.n_params)
+    small, large = (float(np.log10(float(split.n_params) / best)) for split in quality.flat_zone)
     corners = [(small, _EXTRA[0]), (small, _EXTRA[1]), (large, _EXTRA[1]), (large, _EXTRA[0])]
     zone = ax.add_artist(Polygon(corners, facecolor=style.GREEN, alpha=0.18, linewidth=0, zorder=1))
-    at, text = ((small + large) / 2, _EXTRA[1]), f"within 1% of {usd(answer.least_usd)}:\n{words.flat_zone(answer)}"
+    at, text = ((small + large) / 2, _EXTRA[1]), f"within 1% of {usd(answer.least_usd)}:\n{words.flat_zone(quality)}"
     return [zone, style.label(ax, at, text, color=style.GREEN, offset=(0, -15), ha="center", ground=True)]
 
 
-def _marked_sizes(ax: Axes, answer: Frontier, x: Array, extra: Array, best: float) -> list[Artist]:
-    """The chosen and the plan's size on the curve, or a word where one lies outside."""
-    chosen = _mark(ax, x, extra, float(answer.choice.n_params) / best, "o", style.BLUE)
-    planned = _mark(ax, x, extra, answer.plan.model.n_params / best, "D", style.RED)
+def _marked_sizes(ax: Axes, answer: Frontier, quality: Quality) -> list[Artist]:
+    """The chosen and the plan's size on the curve, or a word where the plan's lies outside."""
+    chosen = _mark(ax, answer, quality, float(answer.choice.n_params), "o", style.BLUE)
+    planned = _mark(ax, answer, quality, answer.plan.model.n_params, "D", style.RED)
     if planned:
         return [*chosen, *planned]
     text = f"the plan's {count(answer.plan.model.n_params)}\nis off this scale"
-    if answer.plan.model.n_params < best:
+    if answer.plan.model.n_params < float(answer.optimum.n_params):
         aside = style.label(ax, (_SIZES[0], 0.12), text, color=style.RED, offset=(4, 0), ground=True)
     else:
         aside = style.label(ax, (_SIZES[1], 0.12), text, color=style.RED, offset=(-4, 0), ha="right", ground=True)
     return [*chosen, aside]
 
 
-def _mark(ax: Axes, x: Array, extra: Array, fraction: float, marker: str, color: str) -> list[Artist]:
-    at, order = float(np.log10(fraction)), np.argsort(x)
-    height = float(np.interp(at, x[order], extra[order], left=np.inf, right=np.inf))
+def _mark(ax: Axes, answer: Frontier, quality: Quality, n_params: float, marker: str, color: str) -> list[Artist]:
+    at = float(np.log10(n_params / float(answer.optimum.n_params)))
+    height = float(quality.size_cost.lifetime_usd_of(n_params)) / answer.least_usd - 1
     if abs(at) > _SIZES[1] or height > _EXTRA[1]:
         return []
     return list[Artist](ax.plot([at], [height], marker, color=color, markersize=8, markeredgecolor="white", zorder=5))

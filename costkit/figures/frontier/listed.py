@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from costkit import tables
+import numpy as np
+
+from costkit import scaling, tables
 from costkit.claims import Checked
 from costkit.figures.shown import Format, Table
-from costkit.plan import Frontier, Snapped, opinions, ways
-from costkit.plan.runs import OwnRuns
+from costkit.plan.sizing import Frontier, OwnRuns, Snapped, ways
 from costkit.scaling import Split
 from costkit.units import DAY, count, number, percent, usd
 
@@ -23,6 +24,7 @@ def ways_table(answer: Frontier) -> Table:
             "n_params": float(way.split.n_params),
             "n_tokens": float(way.split.n_tokens),
             "tokens_per_param": float(way.split.tokens_per_param),
+            "epochs": float(way.split.epochs),
             "loss": None if way.split.loss is None else float(way.split.loss),
             "flop": float(way.split.flop),
             "training_usd": way.run.usd.mid,
@@ -36,6 +38,7 @@ def ways_table(answer: Frontier) -> Table:
         "n_params": ("Parameters", count),
         "n_tokens": ("Tokens", count),
         "tokens_per_param": "Tokens per parameter",
+        "epochs": "Epochs",
         "loss": ("Loss", lambda loss: f"{loss:.3f}"),
         "flop": ("FLOP", number),
         "training_usd": ("Training", usd),
@@ -70,7 +73,7 @@ def _model_row(model: str, shape: str, split: Split, answer: Frontier, overhead:
         "shape": shape,
         "n_params": float(split.n_params),
         "n_tokens": float(split.n_tokens),
-        "training_usd": float(split.flop) * answer.usd_per_flop,
+        "training_usd": answer.usd(split),
         "attention_overhead_fraction": overhead,
     }
 
@@ -111,29 +114,35 @@ def _figure(value: float) -> str:
     return count(value) if 1e6 <= abs(value) < 1e17 else number(value, digits=4)
 
 
-def sources_table(answer: Frontier) -> Table:
-    """The laws of this notebook with the runs behind them, and where each can be read."""
-    rows = []
-    for opinion in sorted(opinions(answer), key=lambda opinion: opinion.law.name):
-        law, source = opinion.law, tables.sources().get(opinion.law.source)
-        rows.append(
-            {
-                "law": law.title,
-                "name": law.name,
-                "flop_high": law.flop_range[1],
-                "counts": law.n_params_kind,
-                "basis": law.basis,
-                "source": f"{source.authors}, {source.title}, {source.year}" if source else law.source,
-                "url": source.url if source else "",
-                "note": law.note,
-            }
-        )
+def laws_table() -> Table:
+    """The laws, the runs behind them, and where each can be read."""
     columns: Columns = {
-        "law": "Law",
-        "flop_high": ("Largest run, FLOP", number),
-        "counts": "Parameters counted",
+        "title": "Law",
+        "n_runs": "Runs",
+        "flop_high": ("Largest run, FLOP", _stated),
+        "n_params_kind": "Parameters counted",
         "basis": "Basis",
         "source": "Source",
         "note": "Note",
     }
+    rows = [_law_row(scaling.law(name)) for name in scaling.names()]
     return Table(rows, "laws", caption="Laws and where they come from", columns=columns)
+
+
+def _law_row(law: scaling.Law) -> dict[str, object]:
+    source = tables.source(law.source)
+    return {
+        "name": law.name,
+        "title": law.title,
+        "n_runs": law.n_runs,
+        "flop_high": law.flop_range[1],
+        "n_params_kind": law.n_params_kind,
+        "basis": law.basis,
+        "source": f"{source.authors}, {source.title}, {source.year}",
+        "url": source.url,
+        "note": law.note,
+    }
+
+
+def _stated(value: float) -> str:
+    return number(value) if np.isfinite(value) else "not stated"

@@ -6,16 +6,17 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from costkit import scaling
+from costkit import scaling, training
 from costkit.figures import style
-from costkit.plan import Runs
+from costkit.plan.sizing import OwnRuns, Runs
 from costkit.units import number, percent
 
 _LEFT, _RIGHT = (0.072, 0.13, 0.42, 0.70), (0.60, 0.13, 0.385, 0.70)
 
 
-def own_runs(fit: scaling.Fit, runs: Runs) -> Figure:
+def own_runs(own: OwnRuns) -> Figure:
     """Residuals of the fit along compute, and tokens per parameter with the band of its bootstrap."""
+    fit, runs = own.fit, own.runs
     law, size = fit.law, float(np.median(np.abs(fit.residuals)))
     alpha, beta = float(law.alpha), float(law.beta)
     finding = (
@@ -32,7 +33,7 @@ def own_runs(fit: scaling.Fit, runs: Runs) -> Figure:
 
 
 def _draw_residuals(ax: Axes, fit: scaling.Fit, runs: Runs) -> None:
-    x, y = np.log10(6 * runs.n_params * runs.n_tokens), 100 * np.expm1(fit.residuals)
+    x, y = np.log10(training.flop(n_params=runs.n_params, n_tokens=runs.n_tokens)), 100 * np.expm1(fit.residuals)
     ax.axhline(0, color=style.PALE, linewidth=1)
     ax.plot(x, y, "o", color=style.BLUE, markersize=4, alpha=0.6, markeredgewidth=0)
     reach = max(float(np.abs(y).max()) * 1.15, 0.1)
@@ -57,8 +58,7 @@ def _draw_ratio(ax: Axes, fit: scaling.Fit) -> None:
         bottom, top = np.percentile(drawn, (10, 90), axis=0)
         ax.fill_between(x, bottom, top, color=style.BLUE, alpha=0.2, linewidth=0)
     ax.plot(x, np.log10(scaling.optimal_split(fit.law, flop=10**x).tokens_per_param), color=style.BLUE, linewidth=1.8)
-    ax.axvspan(high, x[-1], facecolor="none", edgecolor=style.FAINT, hatch="//", linewidth=0, zorder=0)
-    style.label(ax, (float(x[-1]), 0), "beyond your runs", offset=(-4, 9), ha="right", ground=True)
+    style.beyond(ax, "beyond your runs", x=fit.law.flop_range[1])
     powers = np.arange(np.ceil(x[0]), np.floor(x[-1]) + 0.5)
     style.ticks(ax, "x", powers.tolist(), [f"1e{power:.0f}" for power in powers], "Training compute, FLOP")
     ratios = (1, 3, 10, 30, 100, 300)

@@ -1,4 +1,7 @@
-"""What does a reader hear when something goes wrong? One sentence, and whether the fault is theirs or ours."""
+"""What does a reader hear when something goes wrong? One sentence, and whether the fault is theirs or ours.
+
+Panels and the command line end in it; nothing else catches what it does not mend.
+"""
 
 from __future__ import annotations
 
