@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -35,7 +36,7 @@ class Checked:
     @property
     def ratio(self) -> float:
         """Ours over theirs."""
-        return self.recomputed / self.published
+        return self.recomputed / self.published if self.published else math.inf
 
 
 def verdict(printed: str, recomputed: float) -> str:
@@ -47,7 +48,7 @@ def verdict(printed: str, recomputed: float) -> str:
     published = float(printed)
     if abs(recomputed - published) <= _half_last_digit(printed) * (1 + 1e-9):
         return "holds"
-    return "close" if abs(recomputed / published - 1) <= CLOSE_FRACTION else "wrong"
+    return "close" if abs(recomputed - published) <= CLOSE_FRACTION * abs(published) * (1 + 1e-9) else "wrong"
 
 
 def _half_last_digit(printed: str) -> float:
@@ -89,9 +90,8 @@ def _table_row(row: Mapping[str, str]) -> Checked:
     N, C, D = (float(row[name]) for name in ("n_params", "flop", "n_tokens"))
     ours = float(scaling.optimal_split(law, flop=C).n_tokens)
     found, own = verdict(row["n_tokens"], ours), C / training.flop(n_params=N, n_tokens=D)
-    why = {"holds": "to the printed digits", "close": "the table is rounded", "wrong": "eq. 10 does not give this row"}[
-        found
-    ]
+    missed = "eq. 10 does not give this row" if approach == "3" else "the table is rounded"
+    why = "to the printed digits" if found == "holds" else missed
     if abs(own - 1) > _ROW_TOLERANCE:
         why = f"the row's own compute is {number(own)} of 6ND"
     what = f"{row['table']}, approach {approach}: best tokens at {row['flop']} FLOP, {count(N)} parameters"

@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from costkit import tables
-from costkit.units import HOUR, TFLOP, number, percent
+from costkit.scaling import TRAINING_FLOP_PER_PARAM_TOKEN
+from costkit.units import HOUR, TFLOP, number, percent, require_positive
 
-FLOP_PER_PARAM_AND_TOKEN = 6
 HIGHEST_MFU, HIGH_MFU, LOW_MFU = 0.70, 0.60, 0.15
 SPARSE_OVER_DENSE = 2
 
@@ -59,9 +59,9 @@ def flop(*, n_params: Numbers, n_tokens: Numbers) -> Numbers:
     >>> f"{flop(n_params=70e9, n_tokens=1.4e12):.2e}"
     '5.88e+23'
     """
-    _check_positive(n_params, "n_params", "parameters")
-    _check_positive(n_tokens, "n_tokens", "tokens")
-    return FLOP_PER_PARAM_AND_TOKEN * n_params * n_tokens
+    require_positive(n_params, "n_params", "parameters")
+    require_positive(n_tokens, "n_tokens", "tokens")
+    return n_params * n_tokens * TRAINING_FLOP_PER_PARAM_TOKEN
 
 
 def run(
@@ -84,9 +84,9 @@ def run(
     (13815, 18.0, 42275)
     """
     del n_params
-    _check_positive(flop, "flop", "FLOP")
-    _check_positive(n_gpus, "n_gpus", "GPUs")
-    _check_positive(usd_per_gpu_hour, "usd_per_gpu_hour", "USD per GPU-hour")
+    require_positive(flop, "flop", "FLOP")
+    require_positive(n_gpus, "n_gpus", "GPUs")
+    require_positive(usd_per_gpu_hour, "usd_per_gpu_hour", "USD per GPU-hour")
     hours = flop / _flop_per_gpu_hour(gpu, mfu, 1.0 if goodput_fraction is None else goodput_fraction)
     return Run(_exact(hours), _exact(hours / n_gpus * HOUR), _exact(hours * usd_per_gpu_hour))
 
@@ -99,7 +99,7 @@ def budget_flop(
     >>> f"{budget_flop(usd=42_275, gpu='A100-SXM4-80GB', usd_per_gpu_hour=3.06, mfu=0.0696):.3g}"
     '1.08e+21'
     """
-    _check_positive(usd, "usd", "USD")
+    require_positive(usd, "usd", "USD")
     return usd / usd_per_flop(gpu=gpu, usd_per_gpu_hour=usd_per_gpu_hour, mfu=mfu, goodput_fraction=goodput_fraction)
 
 
@@ -109,7 +109,7 @@ def usd_per_flop(*, gpu: tables.Gpu | str, usd_per_gpu_hour: float, mfu: float, 
     >>> f"{1e18 * usd_per_flop(gpu='H100-SXM5-80GB', usd_per_gpu_hour=2.5, mfu=0.4):.2f} USD per exaFLOP"
     '1.76 USD per exaFLOP'
     """
-    _check_positive(usd_per_gpu_hour, "usd_per_gpu_hour", "USD per GPU-hour")
+    require_positive(usd_per_gpu_hour, "usd_per_gpu_hour", "USD per GPU-hour")
     return usd_per_gpu_hour / _flop_per_gpu_hour(gpu, mfu, goodput_fraction)
 
 
@@ -125,8 +125,8 @@ def implied_mfu(*, flop: float, gpu: tables.Gpu | str, gpu_hours: float) -> Chec
     >>> f"{check.mfu:.2f}", check.flags[0].split(":")[0]
     ('1.66', 'impossible')
     """
-    _check_positive(flop, "flop", "FLOP")
-    _check_positive(gpu_hours, "gpu_hours", "GPU-hours")
+    require_positive(flop, "flop", "FLOP")
+    require_positive(gpu_hours, "gpu_hours", "GPU-hours")
     device = _gpu(gpu)
     mfu = flop / (gpu_hours * HOUR * device.half_precision_flop_per_s)
     return Check(mfu=mfu, flags=tuple(_flags(mfu, device)))
@@ -174,16 +174,6 @@ def _gpu(gpu: tables.Gpu | str) -> tables.Gpu:
 
 def _exact(value: float) -> Range:
     return Range(value, value, value)
-
-
-def _check_positive(value: float | npt.NDArray[np.float64], name: str, unit: str) -> None:
-    values = np.asarray(value)
-    if values.dtype.kind not in "iuf":
-        raise ValueError(f"{name} must be a number of {unit}, not {value!r}")
-    good = np.isfinite(values) & (values > 0)
-    if not good.all():
-        wrong = float(values[~good].flat[0])
-        raise ValueError(f"{name} must be a finite number of {unit} above 0, not {wrong:g}")
 
 
 def _check_fraction(value: float, name: str) -> None:

@@ -29,5 +29,5 @@ def sentence(error: Exception) -> str:
     if not is_answer(error):
         return f"{_FAULT}: {type(error).__name__}{words and f': {words}'}"
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror.lower()}" if error.filename else error.strerror
+        return f"{error.filename}: {error.strerror.lower()}" if error.filename else error.strerror.lower()
     return words or f"{_FAULT}: {type(error).__name__}"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy.typing as npt
 
 THOUSAND, MILLION, BILLION, TRILLION = 1e3, 1e6, 1e9, 1e12
 KB, MB, GB = 1e3, 1e6, 1e9
@@ -114,15 +115,15 @@ def gib(n_bytes: float) -> str:
 
 
 def percent(fraction: float) -> str:
-    """A fraction as a percentage: whole from ten per cent on, else two significant digits.
+    """A fraction as a percentage: whole from ten per cent on, else at most three significant digits.
 
     >>> percent(0.52), percent(0.0123), percent(1.5), percent(0.05), percent(0.0004), percent(0)
-    ('52%', '1.2%', '150%', '5%', '0.04%', '0%')
+    ('52%', '1.23%', '150%', '5%', '0.04%', '0%')
     """
     value = 100 * fraction
     if not math.isfinite(value):
         return number(value)
-    return f"{value:,.0f}%" if abs(value) >= 9.95 else f"{float(f'{value:.1e}'):g}%"
+    return f"{value:,.0f}%" if abs(value) >= 9.995 else f"{float(f'{value:.2e}'):g}%"
 
 
 def short_count(value: float) -> str:
@@ -144,10 +145,39 @@ def require_positive(value: object, what: str, unit: str) -> None:
     ...
     ValueError: n_tokens must be a positive, finite number of tokens, not -3.0.
     """
-    try:
-        values = np.asarray(value, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        values = np.array(math.nan)
-    if isinstance(value, str) or values.size == 0 or not np.all(np.isfinite(values) & (values > 0)):
-        given = "an array with other values" if values.ndim else repr(value)
-        raise ValueError(f"{what} must be a positive, finite number of {unit}, not {given}.")
+    values = numbers(value)
+    if not np.all(np.isfinite(values) & (values > 0)) or not values.size:
+        raise ValueError(f"{what} must be a positive, finite number of {unit}, not {_given(value)}.")
+
+
+def require_not_negative(value: object, what: str, unit: str) -> None:
+    """Refuse negative, infinite and not-a-number values (or arrays with any) with one sentence.
+
+    >>> require_not_negative(-3.0, "inference_tokens", "tokens")
+    Traceback (most recent call last):
+    ...
+    ValueError: inference_tokens must be a finite number of tokens, zero or more, not -3.0.
+    """
+    values = numbers(value)
+    if not np.all(np.isfinite(values) & (values >= 0)) or not values.size:
+        raise ValueError(f"{what} must be a finite number of {unit}, zero or more, not {_given(value)}.")
+
+
+def numbers(value: object) -> npt.NDArray[np.float64]:
+    """Numbers as they are; text, truth values, lists and whatever else is none become not-a-number.
+
+    >>> numbers(3), numbers("15e12"), numbers(True)
+    (array(3.), array(nan), array(nan))
+    """
+    if isinstance(value, list | tuple):
+        return np.array(math.nan)
+    found = np.asarray(value)
+    return found.astype(float) if found.dtype.kind in "iuf" else np.full(found.shape, math.nan)
+
+
+def _given(value: object) -> str:
+    """What was given, in a few words."""
+    if isinstance(value, list | tuple):
+        return f"a {type(value).__name__} (make it a numpy array)"
+    text = repr(value)
+    return "an array with other values" if np.ndim(numbers(value)) else text if len(text) <= 60 else f"{text[:60]}..."

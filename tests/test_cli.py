@@ -206,8 +206,11 @@ def test_fit_prints_coefficients_and_hold_out(capsys: pytest.CaptureFixture[str]
     [
         ("params,loss\n1e9,2\n", "no column tokens (or flop)"),
         ("params,tokens,loss\n1e9,2e10,low\n", "run 1, column loss: 'low' is not a positive number"),
-        ("params,tokens,loss\n1e9,2e10,2.5\n2e9,2e10,2.4\n", "2 different runs can't determine five coefficients"),
-        ("params,tokens,loss\n" + "1e9,2e10,2.5\n" * 20, "1 different runs"),
+        (
+            "params,tokens,loss\n1e9,2e10,2.5\n2e9,2e10,2.4\n",
+            "2 runs, 2 of them different, can't determine five coefficients",
+        ),
+        ("params,tokens,loss\n" + "1e9,2e10,2.5\n" * 20, "20 runs, 1 of them different"),
     ],
 )
 def test_fit_refuses_what_is_no_set_of_runs(
@@ -291,6 +294,21 @@ def test_notebooks_check_fails_where_outputs_differ(
     assert capsys.readouterr().out.startswith("01: ")
 
 
+@pytest.mark.parametrize("fault", [KeyError("gpu"), IndexError("tuple index out of range"), TypeError("no")])
+def test_a_fault_of_ours_is_not_the_reader_s(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, fault: Exception
+) -> None:
+    """A slip inside a command is raised as it is, with its traceback, and never told as wrong input."""
+
+    def fail(**_: object) -> list[tables.Quote]:
+        raise fault
+
+    monkeypatch.setattr(tables, "quotes", fail)
+    with pytest.raises(type(fault)) as raised:
+        main(["quotes"])
+    assert (raised.value is fault, capsys.readouterr()) == (True, ("", ""))
+
+
 def test_closed_pipe_is_quiet() -> None:
     """`costkit quotes | head -1` prints one line and no traceback."""
     done = subprocess.run(
@@ -306,7 +324,7 @@ def test_interrupt_is_quiet() -> None:
     """Ctrl-C ends a long fit with status 130 and no traceback."""
     code = (
         "import sys; from costkit import plan; from costkit.cli import main;"
-        "plan.read_runs = lambda path: (print('started', flush=True), __import__('time').sleep(60));"
+        "plan.sizing.read_runs = lambda path: (print('started', flush=True), __import__('time').sleep(60));"
         "sys.exit(main(['fit', 'runs.csv']))"
     )
     running = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -6,7 +6,7 @@ import pytest
 from scipy.optimize import approx_fprime
 
 from costkit import scaling
-from costkit.plan.runs import Runs, read_runs
+from costkit.plan.sizing import Runs, read_runs
 from costkit.scaling import Fit, ScalingLaw, huber
 
 THIRDPARTY = Path(__file__).parents[2] / "shared" / "thirdparty"

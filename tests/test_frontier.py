@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from costkit import architectures, plan, scaling, training
-from costkit.plan import Frontier, words
-from costkit.plan.runs import MAX_BYTES, fit_runs
-from costkit.units import count, number, percent, usd
+from costkit.plan import Frontier, sizing
+from costkit.plan.sizing import Intervals, Quality, words
+from costkit.plan.sizing.runs import MAX_BYTES
+from costkit.units import count, duration, flop, number, percent, usd
 
 BUDGET, LOSS, SIZE = "training.budget_usd", "training.target_loss", "training.size_fraction"
 SERVED, UNIQUE, LAW = "data.inference_tokens", "data.unique_tokens", "training.law"
@@ -45,6 +46,18 @@ def law_of(found: Frontier) -> scaling.ScalingLaw:
     return found.law
 
 
+def quality(found: Frontier) -> Quality:
+    """The quality of an answer whose law predicts a loss."""
+    assert found.quality is not None
+    return found.quality
+
+
+def known(found: Frontier) -> Intervals:
+    """The intervals of an answer whose law has draws."""
+    assert found.intervals is not None
+    return found.intervals
+
+
 def table(tmp_path: Path, text: str | bytes, name: str = "runs.csv") -> Path:
     """A file of runs."""
     file = tmp_path / name
@@ -58,7 +71,7 @@ predicting = pytest.mark.parametrize("situation", PREDICTING)
 
 def test_the_budget_is_spent_on_training() -> None:
     """With nothing served the best model costs the budget."""
-    assert answer().training_usd == pytest.approx(50_000, rel=1e-9)
+    assert answer().usd(answer().choice) == pytest.approx(50_000, rel=1e-9)
 
 
 def test_the_compute_of_the_budget_is_that_of_training() -> None:
@@ -83,7 +96,7 @@ def test_the_budget_s_split_is_the_law_s() -> None:
 def test_the_run_of_the_answer_costs_what_the_answer_says() -> None:
     """GPU-hours times the price are the training dollars."""
     found = answer()
-    assert found.run.usd.mid == pytest.approx(found.training_usd, rel=1e-12)
+    assert found.run.usd.mid == pytest.approx(found.usd(found.choice), rel=1e-12)
 
 
 def test_a_target_loss_is_reached() -> None:
@@ -94,7 +107,8 @@ def test_a_target_loss_is_reached() -> None:
 
 def test_a_target_loss_undoes_the_budget() -> None:
     """Asking for the loss that the budget reaches costs the budget."""
-    assert answer({LOSS: answer().loss}).training_usd == pytest.approx(50_000, rel=1e-6)
+    found = answer({LOSS: quality(answer()).loss})
+    assert found.usd(found.choice) == pytest.approx(50_000, rel=1e-6)
 
 
 def test_a_target_loss_makes_the_budget_idle() -> None:
@@ -114,7 +128,7 @@ def test_another_size_reaches_the_same_loss(fraction: float, base: dict[str, obj
     found = answer({**base, SIZE: fraction})
     split, limit = found.choice, found.plan.data.unique_tokens
     again = scaling.loss(found.law, n_params=split.n_params, n_tokens=split.n_tokens, unique_tokens=limit)
-    assert again == pytest.approx(found.loss, abs=1e-8)
+    assert again == pytest.approx(quality(found).loss, abs=1e-8)
 
 
 def test_another_size_is_the_fraction_of_the_best() -> None:
@@ -143,20 +157,21 @@ def test_serving_makes_a_smaller_model_best() -> None:
 
 def test_serving_keeps_the_quality() -> None:
     """The budget sets the loss, whatever is served."""
-    assert answer({SERVED: 1e13}).loss == answer().loss
+    assert quality(answer({SERVED: 1e13})).loss == quality(answer()).loss
 
 
 def test_serving_is_never_dearer_than_the_training_optimum() -> None:
     """Over its life the answer costs no more than the model that would be best for training alone."""
     found = answer({SERVED: 1e13})
-    assert found.lifetime_usd < found.lifetime_usd_if_trained_alone
+    alone = scaling.cheapest_for_loss(found.law, loss=quality(found).loss)
+    assert found.lifetime_usd(found.choice) < found.lifetime_usd(alone)
 
 
 def test_the_lifetime_is_training_and_serving() -> None:
     """6ND + 2N times the tokens served, at the plan's price."""
     found = answer({SERVED: 1e13})
     serving = 2 * float(found.choice.n_params) * 1e13 * found.usd_per_flop
-    assert found.lifetime_usd == pytest.approx(found.training_usd + serving, rel=1e-12)
+    assert found.lifetime_usd(found.choice) == pytest.approx(found.usd(found.choice) + serving, rel=1e-12)
 
 
 def test_dearer_serving_is_more_serving() -> None:
@@ -168,7 +183,8 @@ def test_dearer_serving_is_more_serving() -> None:
 def test_limited_data_repeats() -> None:
     """10B unique tokens are seen several times, and the loss suffers."""
     found = answer({UNIQUE: 1e10})
-    assert (float(found.choice.epochs) > 1, (found.loss or 0) > (answer().loss or 0)) == (True, True)
+    worse = quality(found).loss > quality(answer()).loss
+    assert (float(found.choice.epochs) > 1, worse) == (True, True)
 
 
 def test_plenty_of_data_is_no_limit_worth_a_word() -> None:
@@ -188,14 +204,17 @@ def test_the_low_end_of_the_data_limit_has_an_answer(name: str, limit: float) ->
 def test_both_ends_of_a_slider_have_an_answer(key: str, low_or_high: str) -> None:
     """Every control can be pushed to its end under the default plan."""
     end = float(getattr(plan.fields()[key], low_or_high))
-    assert math.isfinite(answer({key: end}).training_usd)
+    found = answer({key: end})
+    assert math.isfinite(found.usd(found.choice))
 
 
 def test_serving_and_limited_data_are_solved_together() -> None:
     """No split of the same loss on the same limited data costs less over its life, by brute force."""
     found = answer({SERVED: 1e13, UNIQUE: 1e10})
     tokens = float(found.optimum.n_tokens) * np.geomspace(0.01, 100, 4001)
-    sizes = np.asarray(scaling.params_for_loss(found.law, n_tokens=tokens, loss=found.loss or 0, unique_tokens=1e10))
+    sizes = np.asarray(
+        scaling.params_for_loss(found.law, n_tokens=tokens, loss=quality(found).loss, unique_tokens=1e10)
+    )
     assert float(np.min(sizes * (6 * tokens + 2e13))) * found.usd_per_flop >= found.least_usd * (1 - 1e-9)
 
 
@@ -203,18 +222,10 @@ def test_serving_and_limited_data_are_solved_together() -> None:
 def test_the_flat_zone_really_costs_one_per_cent(situation: str) -> None:
     """Its ends, recomputed through the loss, reach the same quality for 1% more dollars."""
     found = answer(SITUATIONS[situation])
-    assert found.flat_zone is not None
-    costs = []
-    for end in found.flat_zone:
-        tokens = scaling.tokens_for_loss(
-            found.law,
-            n_params=end.n_params,
-            loss=found.loss or 0,
-            unique_tokens=found.plan.data.unique_tokens,
-        )
-        costs.append(
-            float(scaling.Split(end.n_params, tokens).lifetime_flop(found.serving_tokens)) * found.usd_per_flop
-        )
+    loss, limit, costs = quality(found).loss, found.demand.unique_tokens, []
+    for end in quality(found).flat_zone:
+        tokens = scaling.tokens_for_loss(found.law, n_params=end.n_params, loss=loss, unique_tokens=limit)
+        costs.append(found.lifetime_usd(scaling.Split(end.n_params, tokens)))
     assert costs == pytest.approx([1.01 * found.least_usd] * 2, rel=1e-5)
 
 
@@ -222,9 +233,7 @@ def test_the_flat_zone_really_costs_one_per_cent(situation: str) -> None:
 def test_the_intervals_hold_the_answer(situation: str) -> None:
     """The middle 80% of size and tokens contain the point."""
     found = answer(SITUATIONS[situation])
-    assert found.n_params_interval is not None
-    assert found.n_tokens_interval is not None
-    size, tokens = found.n_params_interval, found.n_tokens_interval
+    size, tokens = known(found).n_params, known(found).n_tokens
     held = (
         size.low < float(found.optimum.n_params) < size.high,
         tokens.low < float(found.optimum.n_tokens) < tokens.high,
@@ -235,8 +244,7 @@ def test_the_intervals_hold_the_answer(situation: str) -> None:
 def test_the_interval_of_the_loss_holds_the_answer() -> None:
     """So does that of the loss at the default budget."""
     found = answer()
-    assert found.loss_interval is not None
-    assert found.loss_interval.low < (found.loss or 0) < found.loss_interval.high
+    assert known(found).loss.low < quality(found).loss < known(found).loss.high
 
 
 def test_an_interval_is_the_middle_80_per_cent_of_the_draws() -> None:
@@ -246,21 +254,19 @@ def test_an_interval_is_the_middle_80_per_cent_of_the_draws() -> None:
         float(scaling.optimal_split(law.with_coefficients(*draw), flop=found.budget_flop).n_params)
         for draw in law.draws
     ]
-    assert found.n_params_interval is not None
-    ends = [found.n_params_interval.low, found.n_params_interval.high]
+    ends = [known(found).n_params.low, known(found).n_params.high]
     assert ends == pytest.approx(np.percentile(sizes, (10, 90)).tolist())
 
 
 def test_a_law_without_draws_has_no_interval() -> None:
     """No interval is better than an invented one."""
-    found = answer({LAW: "sardana-2024"})
-    assert (found.n_params_interval, found.n_tokens_interval, found.loss_interval) == (None, None, None)
+    assert answer({LAW: "sardana-2024"}).intervals is None
 
 
 def test_the_curve_passes_through_the_answer() -> None:
     """The frontier drawn is the frontier answered."""
     found = answer()
-    at = np.interp(np.log(float(found.choice.flop)), np.log(found.curve.flop), np.log(found.curve.n_params))
+    at = np.interp(np.log(float(found.choice.flop)), np.log(found.curve.flop), np.log(found.curve.mid))
     assert math.exp(at) == pytest.approx(float(found.choice.n_params), rel=1e-3)
 
 
@@ -275,15 +281,13 @@ def test_the_band_of_the_curve_is_a_band(situation: str) -> None:
 def test_the_least_of_the_size_costs_is_the_least_cost(situation: str) -> None:
     """The curve of cost by size touches the best cost and never passes below it."""
     found = answer(SITUATIONS[situation])
-    assert found.size_cost is not None
-    assert 1 - 1e-9 <= found.size_cost.lifetime_usd.min() / found.least_usd < 1.01
+    assert 1 - 1e-9 <= quality(found).size_cost.lifetime_usd.min() / found.least_usd < 1.01
 
 
 def test_a_frontier_law_answers_without_a_loss() -> None:
     """It gives size and tokens for the budget, and nothing that would need a loss."""
     found = answer({LAW: "20-tokens-per-parameter"})
-    parts = (found.loss, found.flat_zone, found.size_cost, found.planned_regret, found.n_params_interval)
-    assert parts == (None, None, None, None, None)
+    assert (found.quality, found.intervals) == (None, None)
     assert found.choice.tokens_per_param == pytest.approx(20)
 
 
@@ -304,7 +308,7 @@ def test_a_frontier_law_resizes_at_equal_compute() -> None:
 def test_the_plan_s_own_split_is_judged() -> None:
     """What the plan wastes is the regret of its size and tokens."""
     found = answer()
-    assert found.planned_regret == scaling.regret(found.law, n_params=3e9, n_tokens=60e9)
+    assert quality(found).planned_regret == scaling.regret(found.law, n_params=3e9, n_tokens=60e9)
 
 
 @pytest.mark.parametrize("law", ["besiroglu-2024", "refit-245", "sardana-2024", "deepseek-2024"])
@@ -314,11 +318,18 @@ def test_a_budget_too_small_for_any_model_is_refused(law: str) -> None:
         answer({BUDGET: 0.01, "hardware.usd_per_gpu_hour": 15.0, "training.mfu": 0.01, LAW: law})
 
 
-def test_a_budget_too_small_for_any_model_is_told_a_larger_one() -> None:
-    """What the least model needs is more than what was given, with tokens to serve as well."""
+@pytest.mark.parametrize("law", ["besiroglu-2024", "refit-245", "sardana-2024", "deepseek-2024"])
+def test_a_budget_too_small_for_any_model_is_told_a_larger_one(law: str) -> None:
+    """What the least model needs is more than what was given."""
     with pytest.raises(ValueError, match="too small") as error:
-        answer({BUDGET: 0.01, SERVED: 1e15})
+        answer({BUDGET: 0.01, "hardware.usd_per_gpu_hour": 15.0, "training.mfu": 0.01, LAW: law})
     assert float(str(error.value).split("needs about $")[1].rstrip(".").replace(",", "")) > 0.01
+
+
+def test_serving_that_leaves_no_model_is_told_apart_from_a_small_budget() -> None:
+    """Where the tokens to serve shrink the best model to nothing the sentence names them and the way out."""
+    with pytest.raises(ValueError, match=r"1,000T tokens served.*lower data\.inference_tokens or raise the budget\.$"):
+        answer({BUDGET: 0.01, SERVED: 1e15})
 
 
 def test_a_loss_too_easy_for_any_model_does_not_blame_the_budget() -> None:
@@ -372,6 +383,20 @@ def test_up_to_sixteen_epochs_are_no_warning() -> None:
     assert (1 < float(found.choice.epochs) < 16, found.warnings) == (True, ())
 
 
+def test_a_law_that_states_sizes_only_is_held_to_them() -> None:
+    """Muennighoff et al. state no compute, but no model beyond nine billion parameters: past that is a warning."""
+    found = answer({LAW: "muennighoff-2023", BUDGET: 1e7})
+    size = float(found.choice.n_params)
+    expected = f"{count(size)} parameters are {number(size / 9e9)} times the largest model behind this law"
+    assert [line for line in found.warnings if line.startswith(expected)] == [f"{expected}: an extrapolation."]
+
+
+def test_a_law_that_states_sizes_only_says_nothing_within_them() -> None:
+    """The same law warns of nothing at a size among its runs."""
+    found = answer({LAW: "muennighoff-2023"})
+    assert (7e6 < float(found.choice.n_params) < 9e9, found.warnings) == (True, ())
+
+
 def test_another_way_to_count_parameters_is_a_warning() -> None:
     """Kaplan et al. leave out embeddings, and the answer says so."""
     assert any("non-embedding" in line for line in answer({LAW: "kaplan-2020"}).warnings)
@@ -382,10 +407,10 @@ def test_the_headline_holds_size_tokens_and_dollars(situation: str) -> None:
     """The sentence carries the numbers of the answer, computed."""
     found = answer(SITUATIONS[situation])
     expected = [count(float(found.choice.n_params)), count(float(found.choice.n_tokens))]
-    if found.serving_tokens:
-        expected.append(usd(found.lifetime_usd))
+    if found.demand.served_tokens:
+        expected.append(usd(found.lifetime_usd(found.choice)))
     elif found.plan.training.target_loss is not None or found.plan.training.size_fraction != 1:
-        expected.append(usd(found.training_usd))
+        expected.append(usd(found.usd(found.choice)))
     else:
         expected.append("$50,000")
     assert [text for text in expected if text not in found.headline] == []
@@ -402,14 +427,13 @@ def test_the_headline_is_one_sentence(situation: str) -> None:
 def test_the_headline_names_the_loss(situation: str) -> None:
     """Quality is always said."""
     found = answer(SITUATIONS[situation])
-    assert f"a loss of {number(found.loss or 0)}" in found.headline.replace("A loss", "a loss")
+    assert f"a loss of {number(quality(found).loss)}" in found.headline.replace("A loss", "a loss")
 
 
 def test_the_headline_names_the_flat_zone() -> None:
     """How much the exact size matters is a part of the default sentence."""
     found = answer()
-    assert found.flat_zone is not None
-    small, large = (count(float(end.n_params)) for end in found.flat_zone)
+    small, large = (count(float(end.n_params)) for end in quality(found).flat_zone)
     assert f"any size from {small} to {large} costs at most 1% more" in found.headline
 
 
@@ -434,7 +458,7 @@ def test_the_rows_are_the_answer_at_full_precision(situation: str) -> None:
     assert (rows["n_params"], rows["n_tokens"], rows["training_usd"], rows["optimal_n_params"]) == (
         found.choice.n_params,
         found.choice.n_tokens,
-        found.training_usd,
+        found.usd(found.choice),
         found.optimum.n_params,
     )
 
@@ -443,7 +467,7 @@ def test_the_rows_have_the_intervals() -> None:
     """Low and high of the middle 80% stand beside the value."""
     found = answer()
     row = next(row for row in found.rows() if row["quantity"] == "n_params")
-    assert plan.Interval(row["low_80"], row["high_80"]) == found.n_params_interval  # type: ignore[arg-type]
+    assert (row["low_80"], row["high_80"]) == (known(found).n_params.low, known(found).n_params.high)
 
 
 def test_the_rows_of_another_size_have_no_interval() -> None:
@@ -454,56 +478,150 @@ def test_the_rows_of_another_size_have_no_interval() -> None:
 def test_flatness_says_what_one_per_cent_is() -> None:
     """One per cent in dollars, and the plan's own regret."""
     found = answer()
-    assert f"for at most {usd(0.01 * found.least_usd)} more" in words.flatness(found)
+    assert f"for at most {usd(0.01 * found.least_usd)} more" in found.flatness
 
 
 def test_certainty_holds_the_interval() -> None:
     """Both ends of the size's interval are in the sentence."""
     found = answer()
-    assert found.n_params_interval is not None
-    ends = f"between {count(found.n_params_interval.low)} and {count(found.n_params_interval.high)}"
-    assert ends in words.certainty(found)
+    size = known(found).n_params
+    assert f"between {count(size.low)} and {count(size.high)}" in found.certainty
 
 
 def test_certainty_prices_the_worse_end() -> None:
     """What it costs to take an end of the interval for the truth is the overhead of that size."""
     found, law = answer(), law_of(answer())
-    assert found.n_params_interval is not None
-    ends = [found.n_params_interval.low, found.n_params_interval.high]
+    ends = [known(found).n_params.low, known(found).n_params.high]
     fractions = np.array(ends) / float(found.optimum.n_params)
     worst = float(np.max(np.asarray(scaling.overtraining(law, size_fraction=fractions).overhead_fraction)))
-    assert f"costs at most {percent(worst)} more" in words.certainty(found)
+    assert f"costs at most {percent(worst)} more" in found.certainty
 
 
 def test_serving_s_sentence_holds_its_own_optimum() -> None:
     """For ten times the tokens trained on, the cheapest size and what it saves."""
     found = answer()
     tokens = 10 * float(found.optimum.n_tokens)
-    best = scaling.cheapest_for_loss(found.law, loss=found.loss or 0, inference_tokens=tokens)
-    assert words.model(best) in words.serving(found)
+    best = scaling.cheapest_for_loss(found.law, loss=quality(found).loss, inference_tokens=tokens)
+    assert words.model(best) in sizing.serving(found).sentence
 
 
 def test_data_limit_s_sentence_holds_the_epochs() -> None:
     """How often each token is seen, and the loss with and without the limit."""
     found = answer({UNIQUE: 1e10})
-    text = words.data_limit(found)
-    expected = (number(float(found.choice.epochs)), f"{found.loss:.3f}", f"{answer().loss:.3f}")
+    text = sizing.data_limit(found).sentence
+    limited, free = quality(found).loss, quality(answer()).loss
+    expected = (number(float(found.choice.epochs)), f"{limited:.3f}", f"{free:.3f}")
     assert [part for part in expected if part not in text] == []
 
 
-@pytest.mark.parametrize("sentence", [words.flatness, words.certainty, words.serving, words.data_limit])
-@situations
-def test_every_sentence_is_one(sentence: Callable[[Frontier], str], situation: str) -> None:
+SAID: dict[str, Callable[[Frontier], str]] = {
+    "flatness": lambda found: found.flatness,
+    "certainty": lambda found: found.certainty,
+    "doubt": lambda found: sizing.doubt(found).sentence,
+    "serving": lambda found: sizing.serving(found).sentence,
+    "data limit": lambda found: sizing.data_limit(found).sentence,
+}
+FOUND: dict[str, Callable[[Frontier], str]] = {
+    "doubt": lambda found: sizing.doubt(found).finding,
+    "serving": lambda found: sizing.serving(found).finding,
+    "data limit": lambda found: sizing.data_limit(found).finding,
+}
+NEEDS_A_LOSS = ("serving", "data limit")
+
+
+def told(what: dict[str, Callable[[Frontier], str]]) -> list[tuple[str, str]]:
+    """Every pair of a text and a situation in which it can be told."""
+    return [(name, each) for name in what for each in (PREDICTING if name in NEEDS_A_LOSS else SITUATIONS)]
+
+
+def holes(text: str) -> list[str]:
+    """Words of a text that stand for a number that is none."""
+    return [word for word in ("nan", "inf ", "None", "unknown") if word in text]
+
+
+@pytest.mark.parametrize(("name", "situation"), told(SAID))
+def test_every_sentence_is_one(name: str, situation: str) -> None:
     """No sentence is empty, unfinished or holds a number that is none, whatever the plan."""
-    text = sentence(answer(SITUATIONS[situation]))
-    wrong = [word for word in ("nan", "inf ", "None", "unknown") if word in text]
-    assert (text[-1], wrong) == (".", [])
+    text = SAID[name](answer(SITUATIONS[situation]))
+    assert (text[-1], holes(text)) == (".", [])
+
+
+@pytest.mark.parametrize(("name", "situation"), told(FOUND))
+def test_every_finding_is_a_title(name: str, situation: str) -> None:
+    """A finding starts with a capital, has no full stop of its own and holds no number that is none."""
+    text = FOUND[name](answer(SITUATIONS[situation]))
+    assert (text[0].isupper(), text[-1] == ".", holes(text)) == (True, False, [])
+
+
+@pytest.mark.parametrize("ask", [sizing.serving, sizing.data_limit], ids=["serving", "data limit"])
+@pytest.mark.parametrize("law", ["deepseek-2024", "kaplan-2020", "20-tokens-per-parameter"])
+def test_what_needs_a_loss_refuses_a_law_without_one(ask: Callable[[Frontier], object], law: str) -> None:
+    """Serving and a limit of data hold a quality, which a law of the best size alone doesn't have: one sentence."""
+    with pytest.raises(ValueError, match=r"^[^.]*\bno loss\b[^.]*\.$"):
+        ask(answer({LAW: law}))
+
+
+def test_a_fine_tune_s_headline_is_what_it_costs() -> None:
+    """The compute, dollars and time of the plan as it is, and that no law speaks of its quality."""
+    found = plan.frontier(plan.read("finetune-7b"))
+    spent, run = float(found.planned.flop), sizing.answer.run_of(found.plan, float(found.planned.flop))
+    assert found.headline == (
+        f"Fine-tuning {words.model(found.planned)} takes {flop(spent)}, {usd(run.usd.mid)} and "
+        f"{duration(run.wall_s.mid)} on 8 A100-SXM4-80GB; laws of training from scratch say nothing of its quality."
+    )
+
+
+def test_a_fine_tune_is_a_warning() -> None:
+    """The law's split is none for a trained model, and the answer says so first."""
+    assert plan.frontier(plan.read("finetune-7b")).warnings[0].startswith("This plan starts from a trained model")
+
+
+# The ways to hold one number.
+
+
+@predicting
+def test_the_ways_share_the_limit_of_data(situation: str) -> None:
+    """Whatever is held, each split meets the plan's own limit of unique tokens."""
+    found = answer(SITUATIONS[situation])
+    assert {way.split.unique_tokens for way in sizing.ways(found)} == {found.demand.unique_tokens}
+
+
+def test_the_ways_lose_what_the_limit_costs() -> None:
+    """The loss beside each way is that of its split on the limited data."""
+    found = answer({UNIQUE: 1e10})
+    again = [
+        scaling.loss(found.law, n_params=split.n_params, n_tokens=split.n_tokens, unique_tokens=1e10)
+        for split in (way.split for way in sizing.ways(found))
+    ]
+    assert [way.split.loss for way in sizing.ways(found)] == pytest.approx(again, abs=1e-9)
+
+
+def test_the_ways_hold_what_they_say() -> None:
+    """The plan's size, its tokens, its budget and its loss each stand unchanged in one of the splits."""
+    found = answer()
+    ways = {way.question: way.split for way in sizing.ways(found)}
+    held = (
+        found.usd(ways["its budget, best split"]),
+        ways["its size, best tokens for it"].n_params,
+        ways["its tokens, best size for them"].n_tokens,
+        ways["its loss, least cost"].loss,
+    )
+    assert held == pytest.approx((50_000, 3e9, 60e9, found.planned.loss))
+
+
+@situations
+def test_no_way_of_equal_loss_costs_more_than_the_plan(situation: str) -> None:
+    """The least cost for the plan's own loss is no more than what the plan spends over its life."""
+    found = answer(SITUATIONS[situation])
+    least = [way.split for way in sizing.ways(found) if way.question == "its loss, least cost"]
+    dearer = [split for split in least if found.lifetime_usd(split) > found.lifetime_usd(found.planned) * (1 + 1e-9)]
+    assert (len(least), dearer) == (int(found.quality is not None), [])
 
 
 @situations
 def test_the_snapped_model_can_be_built(situation: str) -> None:
     """The architecture's exact count is the split's."""
-    found = plan.snapped(answer(SITUATIONS[situation]))
+    found = sizing.snapped(answer(SITUATIONS[situation]))
     assert float(found.architecture.n_params) == found.split.n_params
 
 
@@ -511,16 +629,16 @@ def test_the_snapped_model_can_be_built(situation: str) -> None:
 def test_the_snapped_model_reaches_the_same_loss(situation: str) -> None:
     """Its tokens are solved anew for its exact size."""
     found = answer(SITUATIONS[situation])
-    split, limit = plan.snapped(found).split, found.plan.data.unique_tokens
+    split, limit = sizing.snapped(found).split, found.plan.data.unique_tokens
     again = scaling.loss(found.law, n_params=split.n_params, n_tokens=split.n_tokens, unique_tokens=limit)
-    assert again == pytest.approx(found.loss, abs=1e-7)
+    assert again == pytest.approx(quality(found).loss, abs=1e-7)
 
 
 @situations
 def test_the_snapped_model_is_near_the_chosen_size(situation: str) -> None:
     """Within five per cent."""
     found = answer(SITUATIONS[situation])
-    assert plan.snapped(found).split.n_params == pytest.approx(float(found.choice.n_params), rel=0.05)
+    assert sizing.snapped(found).split.n_params == pytest.approx(float(found.choice.n_params), rel=0.05)
 
 
 def test_the_snapped_model_is_the_plan_s_where_it_is_the_plan_s_size() -> None:
@@ -529,12 +647,23 @@ def test_the_snapped_model_is_the_plan_s_where_it_is_the_plan_s_size() -> None:
     target = architectures.named("llama-2-7b").n_params
     flop = scaling.split_for_params(answer().law, n_params=float(target)).flop
     found = answer({**overrides, BUDGET: float(flop) * answer().usd_per_flop})
-    assert plan.snapped(found).architecture.n_params == target
+    assert sizing.snapped(found).architecture.n_params == target
+
+
+def test_an_opinion_says_what_lies_beyond_its_law_s_runs() -> None:
+    """Compute, size or nothing, by the law's own ranges."""
+    found = answer({BUDGET: 1e6})
+    outside = {opinion.law.name: opinion.outside for opinion in sizing.doubt(found).opinions}
+    expected = {
+        opinion.law.name: opinion.law.outside(flop=found.budget_flop, n_params=float(opinion.split.n_params))
+        for opinion in sizing.doubt(found).opinions
+    }
+    assert (outside, set(outside.values())) == (expected, {"compute", "size"})
 
 
 def test_opinions_start_with_the_plan_s_law() -> None:
     """And hold every other law of the table once."""
-    found = [opinion.law.name for opinion in plan.opinions(answer())]
+    found = [opinion.law.name for opinion in sizing.doubt(answer()).opinions]
     assert (found[0], sorted(found)) == ("besiroglu-2024", sorted(scaling.names()))
 
 
@@ -543,22 +672,21 @@ def test_opinions_start_with_the_plan_s_law() -> None:
 
 def test_own_runs_give_the_law() -> None:
     """The example's runs, made of the default law and noise, answer like the default law within a tenth."""
-    runs = str(plan.example_runs())
+    runs = str(sizing.example_runs())
     found = answer({LAW: "own-runs", "data.runs": runs})
     assert found.optimum.n_params == pytest.approx(answer().optimum.n_params, rel=0.1)
 
 
 def test_own_runs_give_an_interval() -> None:
     """Their bootstrap is the plan's uncertainty."""
-    found = answer({LAW: "own-runs", "data.runs": str(plan.example_runs())})
-    assert found.n_params_interval is not None
-    assert found.n_params_interval.low < float(found.optimum.n_params) < found.n_params_interval.high
+    found = answer({LAW: "own-runs", "data.runs": str(sizing.example_runs())})
+    assert known(found).n_params.low < float(found.optimum.n_params) < known(found).n_params.high
 
 
 def test_the_rule_of_the_plan_leaves_runs_out() -> None:
     """`data.n_runs_left_out` is passed to the fit."""
-    runs = {LAW: "own-runs", "data.runs": str(plan.example_runs()), "data.n_runs_left_out": 5}
-    law = fit_runs(plan.example_runs(), n_left_out=5).law
+    runs = {LAW: "own-runs", "data.runs": str(sizing.example_runs()), "data.n_runs_left_out": 5}
+    law = sizing.fit_runs(sizing.example_runs(), n_left_out=5).law
     assert answer(runs).law == law
 
 
@@ -581,30 +709,30 @@ def test_own_runs_need_a_file() -> None:
 
 def test_a_plan_without_runs_shows_the_example() -> None:
     """The room of one's own runs is never empty, and says whose runs these are."""
-    own = plan.own_runs(answer().plan)
+    own = sizing.own_runs(answer().plan)
     assert (own.is_example, "Made-up runs" in own.caption) == (True, True)
 
 
 def test_the_fits_are_shown_under_each_outlier_rule() -> None:
     """None, one and five left out, each with its own number of runs."""
-    rows = plan.own_runs(answer().plan).fit_rows()
+    rows = sizing.own_runs(answer().plan).fit_rows()
     assert [(row["left_out"], row["n_runs"]) for row in rows] == [(0, 48), (1, 47), (5, 43)]
 
 
 def test_the_same_file_is_fitted_once() -> None:
     """A redraw does not fit again."""
-    assert fit_runs(plan.example_runs()) is fit_runs(plan.example_runs())
+    assert sizing.fit_runs(sizing.example_runs()) is sizing.fit_runs(sizing.example_runs())
 
 
 def test_an_edited_file_is_fitted_anew(tmp_path: Path) -> None:
     """A change of the file is seen."""
     import os
 
-    file = table(tmp_path, plan.example_runs().read_bytes())
-    before = fit_runs(file, n_bootstrap=0)
+    file = table(tmp_path, sizing.example_runs().read_bytes())
+    before = sizing.fit_runs(file, n_bootstrap=0)
     file.write_text("\n".join(file.read_text(encoding="utf-8").splitlines()[:-4]), encoding="utf-8")
     os.utime(file, ns=(1, 1))
-    assert len(fit_runs(file, n_bootstrap=0).residuals) == len(before.residuals) - 4
+    assert len(sizing.fit_runs(file, n_bootstrap=0).residuals) == len(before.residuals) - 4
 
 
 # Files of runs.
@@ -631,7 +759,7 @@ def test_an_edited_file_is_fitted_anew(tmp_path: Path) -> None:
 )
 def test_runs_are_read_in_any_common_form(tmp_path: Path, text: str) -> None:
     """Aliases in any case, a byte order mark, remarks, blank lines, other columns, FLOP in place of tokens, quotes."""
-    runs = plan.read_runs(table(tmp_path, text))
+    runs = sizing.read_runs(table(tmp_path, text))
     assert [runs.n_params.tolist(), runs.n_tokens.tolist(), runs.loss.tolist()] == [[1e9], [2e10], [2.5]]
 
 
@@ -658,25 +786,25 @@ def test_runs_are_read_in_any_common_form(tmp_path: Path, text: str) -> None:
 def test_a_table_that_is_none_is_refused_by_its_cell(tmp_path: Path, text: str, sentence: str) -> None:
     """One sentence names the file and the column or the run that is wrong."""
     with pytest.raises(ValueError, match=rf"^'runs\.csv'.*{sentence}"):
-        plan.read_runs(table(tmp_path, text))
+        sizing.read_runs(table(tmp_path, text))
 
 
 def test_a_directory_is_no_table(tmp_path: Path) -> None:
     """The sentence says what it is."""
     with pytest.raises(ValueError, match="is a directory; give the CSV file"):
-        plan.read_runs(tmp_path)
+        sizing.read_runs(tmp_path)
 
 
 def test_no_file_is_no_table(tmp_path: Path) -> None:
     """The sentence says what columns a file would need."""
     with pytest.raises(ValueError, match=r"There is no file .* with columns params, tokens \(or flop\), loss"):
-        plan.read_runs(tmp_path / "runs.csv")
+        sizing.read_runs(tmp_path / "runs.csv")
 
 
 def test_a_binary_file_is_no_table(tmp_path: Path) -> None:
     """Bytes that are no text are refused in one line."""
     with pytest.raises(ValueError, match=r"^'runs\.csv' can't be read as a CSV table in UTF-8"):
-        plan.read_runs(table(tmp_path, bytes(range(256)) * 4))
+        sizing.read_runs(table(tmp_path, bytes(range(256)) * 4))
 
 
 def test_a_huge_file_is_no_table(tmp_path: Path) -> None:
@@ -685,21 +813,21 @@ def test_a_huge_file_is_no_table(tmp_path: Path) -> None:
     with file.open("wb") as stream:
         stream.truncate(int(MAX_BYTES) + 1)
     with pytest.raises(ValueError, match=r"^'runs\.csv' has 10 MiB; a table of runs has 10 at most\.$"):
-        plan.read_runs(file)
+        sizing.read_runs(file)
 
 
 def test_two_rows_are_read_and_give_no_law(tmp_path: Path) -> None:
     """Two runs are a table, but not enough for five coefficients."""
     file = table(tmp_path, "params,tokens,loss\n1e9,2e10,2.5\n2e9,4e10,2.3\n")
     with pytest.raises(ValueError, match=r"^2 runs, 2 of them different, can't determine five"):
-        fit_runs(file)
+        sizing.fit_runs(file)
 
 
 def test_identical_rows_give_no_law(tmp_path: Path) -> None:
     """Copies of a run say nothing more than the run."""
     file = table(tmp_path, "params,tokens,loss\n" + "1e9,2e10,2.5\n" * 20)
     with pytest.raises(ValueError, match=r"^20 runs, 1 of them different, can't determine five"):
-        fit_runs(file)
+        sizing.fit_runs(file)
 
 
 def test_a_refused_file_is_left_as_it_was(tmp_path: Path) -> None:
@@ -707,7 +835,7 @@ def test_a_refused_file_is_left_as_it_was(tmp_path: Path) -> None:
     file = table(tmp_path, "params,tokens,loss\n1e9,many,2.5\n")
     before = file.read_bytes(), file.stat().st_mtime_ns
     with pytest.raises(ValueError, match="many"):
-        plan.read_runs(file)
+        sizing.read_runs(file)
     assert (file.read_bytes(), file.stat().st_mtime_ns, [path.name for path in tmp_path.iterdir()]) == (
         *before,
         ["runs.csv"],

@@ -11,6 +11,7 @@ PACKAGE = Path(__file__).parents[1] / "costkit"
 
 LAYERS = {
     "troubles": 0,
+    "writing": 0,
     "units": 0,
     "tables": 1,
     "architectures": 2,

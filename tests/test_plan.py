@@ -553,6 +553,18 @@ def test_equal_plans_are_equal_and_hash_alike(mine: Path) -> None:
     assert read != plan.read(mine, {"hardware.n_gpus": 9})
 
 
+def test_plans_of_different_runs_are_different(folder: Path) -> None:
+    """The same text in two folders names two files of runs, whose laws differ: the plans are not equal."""
+    plans = []
+    for name in ("one", "other"):
+        (folder / name).mkdir()
+        (folder / name / "runs.csv").write_text("params,tokens,loss\n1e9,2e10,2.5\n")
+        text = tables.path("plans/case-50k.toml").read_text(encoding="utf-8")
+        (folder / name / "mine.toml").write_text(text.replace("[data]", '[data]\nruns = "runs.csv"'))
+        plans.append(plan.read(folder / name / "mine.toml"))
+    assert (plans[0] == plans[1], plans[0] == plan.read(folder / "one" / "mine.toml")) == (False, True)
+
+
 def test_toml_of_packaged_plans_states_units_only_in_keys() -> None:
     """Values are plain numbers: no packaged plan has a number as text."""
     for name in plan.names():

@@ -173,6 +173,12 @@ def test_gpus_cannot_be_changed() -> None:
         tables.gpus()["mine"] = tables.gpu("T4")  # type: ignore[index]
 
 
+def test_rows_cannot_be_changed() -> None:
+    """What one caller writes into a row would be read by all: it is refused."""
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        tables.rows("gpus.csv")[0]["name"] = "mine"  # type: ignore[index]
+
+
 def test_quotes_are_plausible() -> None:
     """Every quote is for a known GPU, in a known way of buying, between 5 cents and 20 dollars an hour."""
     for quote in tables.quotes():

@@ -125,9 +125,9 @@ def run_with(**changed: object) -> Callable[[], object]:
         ({"mfu": math.nan}, "mfu must be a fraction above 0 and at most 1, not nan"),
         ({"mfu": 0}, "mfu must be a fraction above 0 and at most 1, not 0"),
         ({"goodput_fraction": 1.2}, "goodput_fraction must be a fraction"),
-        ({"flop": math.inf}, "flop must be a finite number of FLOP above 0, not inf"),
-        ({"n_gpus": 0}, "n_gpus must be a finite number of GPUs above 0, not 0"),
-        ({"usd_per_gpu_hour": -1}, "usd_per_gpu_hour must be a finite number of USD per GPU-hour above 0, not -1"),
+        ({"flop": math.inf}, "flop must be a positive, finite number of FLOP, not inf"),
+        ({"n_gpus": 0}, "n_gpus must be a positive, finite number of GPUs, not 0"),
+        ({"usd_per_gpu_hour": -1}, "usd_per_gpu_hour must be a positive, finite number of USD per GPU-hour, not -1"),
     ],
 )
 def test_run_refuses_nonsense(changed: dict[str, object], sentence: str) -> None:

@@ -113,7 +113,8 @@ def test_usd_of_a_loss_is_the_same_with_a_sign(value: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(5.76e23, "5.76e23 FLOP"), (9.999e20, "1.00e21 FLOP"), (1.0, "1.00e0 FLOP")]
+    ("value", "text"),
+    [(5.76e23, "5.76e23 FLOP"), (9.999e20, "1.00e21 FLOP"), (1.0, "1.00e0 FLOP"), (math.inf, "unlimited FLOP")],
 )
 def test_flop_has_a_mantissa_of_three_digits(value: float, text: str) -> None:
     """An amount of compute is written with a power of ten, whatever its size."""
@@ -139,10 +140,18 @@ def test_duration_takes_the_unit_of_a_person(seconds: float, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("fraction", "text"),
-    [(0.52, "52%"), (0.0123, "1.2%"), (0.0996, "10%"), (0.0994, "9.9%"), (12.0, "1,200%"), (0, "0%"), (-0.05, "-5%")],
+    [
+        (0.52, "52%"),
+        (0.0123, "1.23%"),
+        (0.09996, "10%"),
+        (0.0994, "9.94%"),
+        (12.0, "1,200%"),
+        (0, "0%"),
+        (-0.05, "-5%"),
+    ],
 )
 def test_percent_of_a_fraction(fraction: float, text: str) -> None:
-    """Whole per cents from ten on, two significant digits below."""
+    """Whole per cents from ten on, three significant digits at most below."""
     assert units.percent(fraction) == text
 
 

@@ -12,8 +12,9 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from secrets import token_hex
 from typing import Any
+
+from costkit import writing
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -107,11 +108,4 @@ def write_whole(path: str | Path, text: str) -> None:
         raise ValueError(f"cannot write {str(path)!r}: it is a folder; give a file name in it")
     if target.exists() and not target.is_file():
         raise ValueError(f"cannot write {str(path)!r}: it is not a regular file")
-    target = target.resolve()
-    temporary = target.with_name(f".{target.name[:100]}.{token_hex(4)}.tmp")
-    try:
-        temporary.write_text(text, encoding="utf-8", newline="\n")
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    writing.write_whole(target.resolve(), text.encode())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from costkit.figures.shown import Table
-from costkit.plan import Plan, inputs
+from costkit.plan import Input, Plan, inputs
 
 
 def inputs_table(plan: Plan, *sections: str) -> Table:
@@ -13,21 +13,24 @@ def inputs_table(plan: Plan, *sections: str) -> Table:
 
     >>> from costkit import plan
     >>> print(inputs_table(plan.read("case-50k"), "market"))
-    Input     Value      Unit  Basis      Source                           As of  Key
-    Purchase  on_demand        published  Training Cost Optimization (lesson)         market.purchase
+    Input     Value      Basis      Source                           Note  Key
+    Purchase  on_demand  published  Training Cost Optimization (lesson)  market.purchase
     """
-    rows = [
-        {**dataclasses.asdict(row), "value": plan.value(row.key)}
-        for row in inputs(plan)
-        if not sections or row.key.partition(".")[0] in sections
-    ]
+    found = [row for row in inputs(plan) if not sections or row.key.partition(".")[0] in sections]
+    order = {section: place for place, section in enumerate(sections)}
+    found.sort(key=lambda row: order.get(row.key.partition(".")[0], 0))
     columns = {
         "label": "Input",
-        "value_text": "Value",
-        "unit": "Unit",
+        "shown": "Value",
         "basis": "Basis",
-        "source": "Source",
-        "as_of": "As of",
+        "origin": "Source",
+        "note": "Note",
         "key": "Key",
     }
-    return Table(rows, "inputs", caption="What the answer rests on", columns=columns)
+    return Table([_row(plan, row) for row in found], "inputs", caption="What the answer rests on", columns=columns)
+
+
+def _row(plan: Plan, row: Input) -> dict[str, object]:
+    shown = f"{row.value_text} {row.unit}".strip()
+    origin = f"{row.source}, {row.as_of}" if row.as_of else row.source
+    return {**dataclasses.asdict(row), "value": plan.value(row.key), "shown": shown, "origin": origin}

@@ -7,7 +7,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 from matplotlib.artist import Artist
@@ -37,6 +38,17 @@ class Layered(Figure):
         for artist in self.moving:
             artist.remove()
         self.moving.clear()
+
+    @contextmanager
+    def as_one(self) -> Iterator[None]:
+        """Let what moves be drawn like the rest, for a file that knows no layers."""
+        for artist in self.moving:
+            artist.set_animated(False)
+        try:
+            yield
+        finally:
+            for artist in self.moving:
+                artist.set_animated(True)
 
     def draw_layers(self, canvas: FigureCanvasAgg) -> None:
         """Draw the still layer, or put back the one drawn before, and what moves over it."""

@@ -14,6 +14,7 @@ import html
 import io
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -68,8 +69,11 @@ def svg(figure: Figure) -> str:
     """
     import matplotlib as mpl
 
+    from costkit.figures.layers import Layered
+
     buffer = io.StringIO()
-    with mpl.rc_context({"svg.hashsalt": "costkit", "svg.fonttype": "path", "savefig.bbox": None}):
+    one = figure.as_one() if isinstance(figure, Layered) else nullcontext()
+    with one, mpl.rc_context({"svg.hashsalt": "costkit", "svg.fonttype": "path", "savefig.bbox": None}):
         metadata = {"Title": _label(figure), "Date": None, "Creator": None}
         figure.savefig(buffer, format="svg", metadata=metadata)
     return buffer.getvalue()
@@ -133,12 +137,15 @@ class Said:
     """
 
     text: str
+    notes: Sequence[str] = ()
 
     def __repr__(self) -> str:
-        return self.text
+        return "\n".join([self.text, *(f"Note: {note}" for note in self.notes)])
 
     def _repr_html_(self) -> str:
-        return f'<p class="said {_NOT_MATH}">{html.escape(self.text)}</p>'
+        items = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
+        notes = f'<ul class="notes {_NOT_MATH}">{items}</ul>' if items else ""
+        return f'<p class="said {_NOT_MATH}">{html.escape(self.text)}</p>{notes}'
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,11 @@
 from __future__ import annotations
 
 import re
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from costkit.writing import write_whole
 
 _LONGEST_STEM = 60
 KINDS: Mapping[str, str] = {
@@ -80,13 +81,7 @@ def write(path: Path, content: bytes) -> Written:
     """Write the file whole or not at all."""
     if not path.parent.is_dir():
         raise ValueError(f"there is no folder '{path.parent}' to write {path.name} in")
-    temporary = path.with_name(f".{path.name[:_LONGEST_STEM]}.{secrets.token_hex(4)}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            file.write(content)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_whole(path, content)
     return Written(path.resolve(), content)
 
 

@@ -12,7 +12,6 @@ import json
 import math
 import os
 import re
-import secrets
 import stat
 import tomllib
 import zlib
@@ -26,6 +25,7 @@ from tomlkit.items import Item
 
 from costkit.plan.kinds import PlanError, exact_float, shown
 from costkit.units import MB, MILLION
+from costkit.writing import write_whole
 
 TOKEN_START = "costkit:v1:"  # noqa: S105 - a plan's token holds no secret
 LARGEST_BYTES = int(MB)
@@ -144,7 +144,7 @@ def save(
         del stated["name"]
     _merge(document, stated, meant, comments)
     try:
-        _write_whole(target, tomlkit.dumps(document))
+        write_whole(target, tomlkit.dumps(document).encode())
     except OSError as error:
         raise PlanError(f"cannot save the plan as {shown(str(path))}: {_lower(error.strerror or str(error))}") from None
     return path
@@ -227,16 +227,3 @@ def _item(value: object) -> object:
     spellings = (f"{value:.{digits}e}" for digits in range(17))
     mantissa, power = next(text for text in spellings if float(text) == value).split("e")
     return tomlkit.value(f"{mantissa}e{int(power)}")
-
-
-def _write_whole(target: Path, text: str) -> None:
-    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}.tmp")
-    try:
-        with temporary.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        if target.exists():
-            temporary.chmod(stat.S_IMODE(target.stat().st_mode))
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise

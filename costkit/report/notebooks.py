@@ -17,6 +17,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from costkit import tables
+from costkit.writing import write_whole
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 PARAMETERS = "parameters"
@@ -138,7 +139,7 @@ def normalise(notebook: str | Path, *, run: bool = True, check: bool = False, pr
     text = canonical(execute(path, progress=progress) if run else load(path))
     same = path.read_text(encoding="utf-8") == text
     if not (same or check):
-        replace(path, text.encode("utf-8"))
+        write_whole(path, text.encode("utf-8"))
     return same
 
 
@@ -197,16 +198,6 @@ def _merged(outputs: Sequence[NotebookNode]) -> list[NotebookNode]:
         else:
             merged.append(output)
     return merged
-
-
-def replace(path: Path, content: bytes) -> None:
-    """Write a file so that a reader finds the old or the new content, never a part."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        partial.write_bytes(content)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def _one_line(error: BaseException) -> str:

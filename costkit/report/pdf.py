@@ -8,7 +8,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from costkit.report.notebooks import ReportError, replace
+from costkit.report.notebooks import ReportError
+from costkit.writing import write_whole
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 TIMEOUT_S = 120
@@ -33,7 +34,7 @@ def write(page: Path, path: Path) -> Path:
             content = printed.read_bytes()
         except (OSError, subprocess.SubprocessError) as error:
             raise ReportError(f"{Path(program).name} printed no PDF: print {page} from any browser.") from error
-    replace(path, content)
+    write_whole(path, content)
     return path
 
 

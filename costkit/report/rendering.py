@@ -17,7 +17,8 @@ from costkit import plan as plans
 from costkit.figures.shown import IN_REPORT
 from costkit.report import page as pages
 from costkit.report import pdf as printing
-from costkit.report.notebooks import PARAMETERS, ReportError, find, load, replace, run, tagged
+from costkit.report.notebooks import PARAMETERS, ReportError, find, load, run, tagged
+from costkit.writing import write_whole
 
 NEEDED = ("plan_file", "overrides")
 _OURS = frozenset({"figures", "plan.toml", "tables"})
@@ -187,7 +188,7 @@ def _publish(work: Path, folder: Path, text: str) -> list[Path]:
         folder.rename(old)
     try:
         work.rename(folder)
-        replace(page, text.encode("utf-8"))
+        write_whole(page, text.encode("utf-8"))
     except OSError:
         shutil.rmtree(folder, ignore_errors=True)
         if old.exists():

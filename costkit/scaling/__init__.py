@@ -1,13 +1,13 @@
 """How good, for how much compute? Scaling laws, the best split of a budget, its uncertainty, and your own runs."""
 
 from costkit.scaling.fitting import Fit, HoldOut, fit, hold_out, without_highest_losses
-from costkit.scaling.forms import MAX_TESTED_EPOCHS, loss, lowest_loss
+from costkit.scaling.forms import MAX_TESTED_EPOCHS, above_floor, loss, lowest_loss
 from costkit.scaling.huber import MIN_RUNS
 from costkit.scaling.laws import FrontierLaw, Law, Numbers, ScalingLaw, law, names
 from costkit.scaling.optimum import (
+    TRAINING_FLOP_PER_PARAM_TOKEN,
     Split,
     cheapest_for_loss,
-    equal_loss,
     flop_for_loss,
     loss_of,
     optimal_split,
@@ -28,6 +28,7 @@ from costkit.scaling.regret import (
 __all__ = [
     "MAX_TESTED_EPOCHS",
     "MIN_RUNS",
+    "TRAINING_FLOP_PER_PARAM_TOKEN",
     "Fit",
     "FrontierLaw",
     "HoldOut",
@@ -37,8 +38,8 @@ __all__ = [
     "Regret",
     "ScalingLaw",
     "Split",
+    "above_floor",
     "cheapest_for_loss",
-    "equal_loss",
     "equivalent_tokens",
     "fit",
     "flat_zone",

@@ -14,9 +14,10 @@ import numpy.typing as npt
 
 from costkit.scaling.huber import MIN_RUNS, Runs, coefficients, huber_sum, parts, polished, residuals_at, starts
 from costkit.scaling.laws import Array, ScalingLaw, repeat_decay
+from costkit.scaling.optimum import TRAINING_FLOP_PER_PARAM_TOKEN
 from costkit.units import number
 
-_MAX_ALLOCATION_ERROR = 0.1
+_MAX_ALLOCATION_ERROR, _ONE_LINE = 0.1, 0.95
 _MIN_RANGE_FACTOR = 3.0
 
 
@@ -25,7 +26,8 @@ class Fit:
     """A fitted law, the Huber sum it reaches, joint bootstrap draws, and whether alpha and beta can be told apart.
 
     `residuals` are ln(predicted) - ln(observed), shape (n_runs,); `draws` has shape (n_bootstrap, 5), columns E, A, B,
-    alpha, beta. Where `identifiable` is False, `warnings` says why, and the law must not choose a size.
+    alpha, beta. `allocation_error` is the standard error of a = beta / (alpha + beta): of the draws, else of the
+    curvature. Where `identifiable` is False, `warnings` says why, and the law must not choose a size.
     """
 
     law: ScalingLaw
@@ -83,7 +85,7 @@ def fit(
         B=B,
         alpha=alpha,
         beta=beta,
-        flop_range=_span(6 * np.exp(runs.log_params + runs.log_tokens)),
+        flop_range=_span(_flop(runs)),
         n_params_range=_span(np.exp(runs.log_params)),
         n_runs=len(runs.log_loss),
         basis="measured",
@@ -93,7 +95,8 @@ def fit(
         repeat_decay_params=decay_params,
     )
     residuals = residuals_at(runs, best)
-    return Fit(fitted, huber_sum(residuals), residuals, draws, error, not warnings, warnings)
+    spread = _allocation_spread(draws) if len(draws) else error
+    return Fit(fitted, huber_sum(residuals), residuals, draws, spread, not warnings, warnings)
 
 
 def hold_out(
@@ -111,7 +114,7 @@ def hold_out(
     if not 0 < held_out_fraction < 1:
         raise ValueError(f"held_out_fraction must lie between 0 and 1, not {held_out_fraction!r}.")
     runs = Runs.of(n_params, n_tokens, loss)
-    flop = 6 * np.exp(runs.log_params + runs.log_tokens)
+    flop = _flop(runs)
     order = np.argsort(flop, kind="stable")
     n_fitted = len(order) - max(round(held_out_fraction * len(order)), 1)
     if n_fitted < MIN_RUNS:
@@ -178,26 +181,25 @@ def _allocation_error(runs: Runs, point: Array) -> float:
     return float(np.sqrt(slope @ covariance @ slope))
 
 
+def _allocation_spread(draws: Array) -> float:
+    """Standard deviation of a over bootstrap draws."""
+    alpha, beta = draws[:, 3], draws[:, 4]
+    return float(np.std(beta / (alpha + beta)))
+
+
 def _undetermined(runs: Runs, point: Array, error: float) -> tuple[str, ...]:
+    """Why alpha and beta can't be had from these runs, if they can't."""
     alpha, beta = point[3:]
+    together = np.corrcoef(runs.log_params, runs.log_tokens)[0, 1] > _ONE_LINE
+    mend = "size and tokens grow together, so vary one at a fixed other" if together else "vary size at equal compute"
     if not (alpha > 0 and beta > 0):
-        return (
-            f"The best fit has alpha {alpha:.3g} and beta {beta:.3g}: loss would not fall with size or with tokens.",
-        )
-    if error > _MAX_ALLOCATION_ERROR:
-        together = np.corrcoef(runs.log_params, runs.log_tokens)[0, 1]
-        why = (
-            "size and tokens grow together, so vary one at a fixed other"
-            if together > 0.95
-            else "add runs that vary size at equal compute"
-        )
+        what = f"the best fit has alpha {alpha:.3g} and beta {beta:.3g}, a loss that does not fall with both"
+    elif error > _MAX_ALLOCATION_ERROR:
         by = f"by {number(error, digits=2)}" if np.isfinite(error) else "without bound"
-        sentence = (
-            f"alpha and beta can't be told apart: the exponent of the best size is uncertain {by} "
-            f"(at most {_MAX_ALLOCATION_ERROR} is usable); {why}."
-        )
-        return (sentence,)
-    return ()
+        what = f"the exponent of the best size is uncertain {by} (at most {_MAX_ALLOCATION_ERROR} is usable)"
+    else:
+        return ()
+    return (f"alpha and beta can't be told apart: {what}; {mend}.",)
 
 
 def _narrow_ranges(runs: Runs) -> tuple[str, ...]:
@@ -207,6 +209,10 @@ def _narrow_ranges(runs: Runs) -> tuple[str, ...]:
         for what, span in spans
         if span < np.log(_MIN_RANGE_FACTOR)
     )
+
+
+def _flop(runs: Runs) -> Array:
+    return TRAINING_FLOP_PER_PARAM_TOKEN * np.exp(runs.log_params + runs.log_tokens)
 
 
 def _span(values: Array) -> tuple[float, float]:

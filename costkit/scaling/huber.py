@@ -158,4 +158,5 @@ def coefficients(runs: Runs, points: Array) -> Array:
     """Columns E, A, B, alpha, beta of centred points."""
     a, b, e, alpha, beta = points.T
     log_A, log_B = a + alpha * runs.centre[0], b + beta * runs.centre[1]
-    return np.stack([np.exp(e), np.exp(log_A), np.exp(log_B), alpha, beta], axis=1)
+    with np.errstate(over="ignore"):
+        return np.stack([np.exp(e), np.exp(log_A), np.exp(log_B), alpha, beta], axis=1)

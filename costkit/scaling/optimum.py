@@ -8,11 +8,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from costkit.scaling.forms import (
+    above_floor,
+    decayed,
     effective,
     loss,
     lowest_loss,
@@ -21,20 +24,20 @@ from costkit.scaling.forms import (
     require_each,
     require_limit,
     require_reachable,
-    require_served,
     scalar,
     size_for_tokens,
     undecayed,
+    usable_params,
 )
 from costkit.scaling.laws import Array, FrontierLaw, Law, Numbers, ScalingLaw
 from costkit.scaling.search import argmin, with_search_axis
+from costkit.units import require_not_negative
 
 TRAINING_FLOP_PER_PARAM_TOKEN = 6.0
 SERVING_FLOP_PER_PARAM_TOKEN = 2.0
 
 _MAX_LOG_FACTOR = 30.0
-_N_BISECTIONS = 60
-_EXCESS_TOKENS = (1e-5, 1e4)
+_N_BISECTIONS = 45
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,7 @@ def optimal_split(
     ('61.3B', 27.2)
     """
     require_each(flop=flop)
-    require_served(inference_tokens)
+    require_not_negative(inference_tokens, "inference_tokens", "tokens")
     require_limit(unique_tokens)
     if np.any(np.asarray(flop) <= SERVING_FLOP_PER_PARAM_TOKEN * np.asarray(inference_tokens)):
         raise ValueError(
@@ -133,8 +136,17 @@ def _searched_split(law: ScalingLaw, flop: Numbers, served: Numbers, unique: Num
         return np.asarray(law.A / N**law.alpha + law.B / D**law.beta)
 
     one_param = np.log((C - 2 * D_inf) / 6)
-    best = argmin(objective, low=np.minimum(0.0, one_param - 1.0), high=one_param)
+    best = _argmin_beside(np.log(U), objective, low=np.minimum(0.0, one_param - 1.0), high=one_param)
     return scalar(size(best)[..., 0]), scalar(np.exp(best)[..., 0])
+
+
+def _argmin_beside(edge: Array, objective: Callable[[Array], Array], *, low: Array, high: Array) -> Array:
+    """`argmin` on either side of the tokens at which repetition begins, where the objective may jump."""
+    if np.all(np.isinf(edge)):
+        return argmin(objective, low=low, high=high)
+    middle = np.clip(edge, low, high)
+    once, again = argmin(objective, low=low, high=middle), argmin(objective, low=middle, high=high)
+    return np.where(objective(once) <= objective(again), once, again)
 
 
 def cheapest_for_loss(
@@ -153,13 +165,14 @@ def cheapest_for_loss(
     """
     law = predicting(law)
     require_each(loss=loss)
-    require_served(inference_tokens)
+    require_not_negative(inference_tokens, "inference_tokens", "tokens")
     require_limit(unique_tokens)
     require_reachable(law, loss, unique_tokens)
     if np.all(np.asarray(inference_tokens) == 0) and np.all(np.isinf(unique_tokens)):
         N, D = _closed_split(law, flop_for_loss(law, loss=loss))
     else:
-        N, D = _searched_cheapest(law, loss, inference_tokens, unique_tokens)
+        target = above_floor(law, loss, unique_tokens=unique_tokens)
+        N, D = _searched_cheapest(law, target, inference_tokens, unique_tokens)
     return Split(N, D, loss, scalar(unique_tokens))
 
 
@@ -188,8 +201,7 @@ def _searched_cheapest(law: ScalingLaw, target: Numbers, served: Numbers, unique
         return np.asarray(np.log(_size_for_loss(law, D, L, U)) + np.log(6 * D + 2 * D_inf))
 
     low = np.log(_least_tokens(law, L, U))
-    best = argmin(objective, low=low, high=low + _MAX_LOG_FACTOR)
-    D = np.exp(best)
+    D = np.exp(_argmin_beside(np.log(U), objective, low=low, high=low + _MAX_LOG_FACTOR))
     return scalar(np.asarray(_size_for_loss(law, D, L, U))[..., 0]), scalar(D[..., 0])
 
 
@@ -202,11 +214,11 @@ def _least_tokens(law: ScalingLaw, L: Numbers, U: Numbers) -> Numbers:
 def _size_for_loss(law: ScalingLaw, D: Numbers, L: Numbers, U: Numbers) -> Numbers:
     """The size that reaches a loss on `D` tokens; infinite where none does."""
     limited = not np.all(np.isinf(U))
-    _, D_eff = effective(law, D, D, U) if limited else (D, D)
+    D_eff = decayed(D, np.minimum(U, D), law.repeat_decay_tokens) if limited else D
     room = L - law.E - law.B / D_eff**law.beta
     with np.errstate(divide="ignore", invalid="ignore"):
         N = np.where(room > 0, (law.A / np.maximum(room, 0.0)) ** (1 / law.alpha), np.inf)
-        return undecayed(N, size_for_tokens(law, np.minimum(U, D)), law.repeat_decay_params) if limited else N
+        return undecayed(N, usable_params(law, D, U), law.repeat_decay_params) if limited else N
 
 
 def params_for_loss(law: Law, *, n_tokens: Numbers, loss: Numbers, unique_tokens: Numbers = np.inf) -> Numbers:
@@ -261,25 +273,6 @@ def _frontier_inverse(law: FrontierLaw, amount: Numbers, *, of: str) -> Numbers:
     return scalar((TRAINING_FLOP_PER_PARAM_TOKEN * amount * k / unit**c) ** (1 / (1 - c)))
 
 
-def equal_loss(law: Law, *, loss: Numbers, unique_tokens: Numbers = np.inf, n_points: int = 121) -> Split:
-    """The splits that reach a loss, from the largest model on the fewest tokens to the smallest, along the last axis.
-
-    The sizes that are no finite model are infinite; scalars give shape (n_points,), arrays one axis more.
-
-    >>> from costkit.scaling import law
-    >>> splits = equal_loss(law("besiroglu-2024"), loss=2.2)
-    >>> round(float(splits.flop.min() / flop_for_loss(law("besiroglu-2024"), loss=2.2)), 2)
-    1.0
-    """
-    law = predicting(law)
-    require_each(loss=loss)
-    require_limit(unique_tokens)
-    require_reachable(law, loss, unique_tokens)
-    law, L, U, _ = with_search_axis(law, loss, unique_tokens, 0.0)
-    D = _least_tokens(law, L, U) * (1 + np.geomspace(*_EXCESS_TOKENS, n_points))
-    return Split(_size_for_loss(law, D, L, U), D, L, U)
-
-
 def tokens_for_loss(law: Law, *, n_params: Numbers, loss: Numbers, unique_tokens: Numbers = np.inf) -> Numbers:
     """Tokens after which a model of this size reaches a loss; infinite where it never does.
 
@@ -290,22 +283,25 @@ def tokens_for_loss(law: Law, *, n_params: Numbers, loss: Numbers, unique_tokens
     law = predicting(law)
     require_each(n_params=n_params, loss=loss)
     require_limit(unique_tokens)
-    if not np.all(np.isinf(unique_tokens)):
-        return _tokens_by_bisection(law, n_params, loss, unique_tokens)
     room = np.asarray(loss - law.E - law.A / np.asarray(n_params, float) ** law.alpha, float)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return scalar(np.where(room > 0, (law.B / np.maximum(room, 0.0)) ** (1 / law.beta), np.inf))
+        once = np.where(room > 0, (law.B / np.maximum(room, 0.0)) ** (1 / law.beta), np.inf)
+    if np.all(np.isinf(unique_tokens)):
+        return scalar(once)
+    again = _tokens_by_bisection(law, n_params, loss, unique_tokens)
+    return scalar(np.where(once <= unique_tokens, once, again))
 
 
 def _tokens_by_bisection(law: ScalingLaw, N: Numbers, L: Numbers, U: Numbers) -> Numbers:
-    """The tokens at which `_size_for_loss`, which falls with tokens, meets `N`; it has no closed inverse below U."""
-    possible = np.asarray(lowest_loss(law, unique_tokens=U) < L)
-    L = np.where(possible, L, np.asarray(lowest_loss(law, unique_tokens=U)) + 1.0)
-    low = np.log(_least_tokens(law, L, U)) + np.zeros(np.shape(N))
+    """The tokens, repeated ones, at which `_size_for_loss`, which falls with tokens, meets `N`."""
+    floor = np.asarray(lowest_loss(law, unique_tokens=U))
+    possible = np.asarray(floor < L)
+    L = np.where(possible, L, floor + 1.0)
+    low = np.log(np.maximum(_least_tokens(law, L, U), U)) + np.zeros(np.shape(N))
     high = low + _MAX_LOG_FACTOR
     possible = possible & (_size_for_loss(law, np.exp(high), L, U) < N)
     for _ in range(_N_BISECTIONS):
         middle = (low + high) / 2
         too_few = _size_for_loss(law, np.exp(middle), L, U) > N
         low, high = np.where(too_few, middle, low), np.where(too_few, high, middle)
-    return scalar(np.where(possible, np.exp(high), np.inf))
+    return np.where(possible, np.exp(high), np.inf)

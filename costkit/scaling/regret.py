@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from costkit.scaling.forms import loss, predicting, scalar
+from costkit.scaling.forms import above_floor, loss, predicting, scalar
 from costkit.scaling.laws import Law, Numbers
 from costkit.scaling.optimum import (
     Split,
@@ -15,7 +15,7 @@ from costkit.scaling.optimum import (
     optimal_split,
     params_for_loss,
 )
-from costkit.units import require_positive
+from costkit.units import require_not_negative, require_positive
 
 _REACH, _STEEP = 10.0, 1e3
 
@@ -61,10 +61,12 @@ def regret(
     >>> round(gpt3.overhead_fraction, 2), round(gpt3.nats, 3)
     (0.64, 0.016)
     """
+    require_not_negative(inference_tokens, "inference_tokens", "tokens")
     reached = loss(law, n_params=n_params, n_tokens=n_tokens, unique_tokens=unique_tokens)
+    paid_for = above_floor(law, reached, unique_tokens=unique_tokens)
     spent = Split(n_params, n_tokens).lifetime_flop(inference_tokens)
     limits = {"inference_tokens": inference_tokens, "unique_tokens": unique_tokens}
-    least = cheapest_for_loss(law, loss=reached, **limits).lifetime_flop(inference_tokens)
+    least = cheapest_for_loss(law, loss=paid_for, **limits).lifetime_flop(inference_tokens)
     best = optimal_split(law, flop=spent, **limits)
     return Regret(spent, least, reached - loss_of(best))
 
@@ -141,4 +143,8 @@ def equivalent_tokens(
     '5.1e+13'
     """
     require_positive(usd_per_training_flop, "usd_per_training_flop", "USD per FLOP")
+    for what, value in (("input_tokens", input_tokens), ("output_tokens", output_tokens)):
+        require_not_negative(value, what, "tokens")
+    for what, value in (("usd_per_input_flop", usd_per_input_flop), ("usd_per_output_flop", usd_per_output_flop)):
+        require_not_negative(value, what, "USD per FLOP")
     return (input_tokens * usd_per_input_flop + output_tokens * usd_per_output_flop) / usd_per_training_flop

@@ -13,7 +13,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
-from costkit import scaling, tables
+from costkit import scaling, tables, training
 from costkit.figures import style
 from costkit.figures.layers import Layered
 from costkit.plan.sizing import Frontier, Quality, words
@@ -24,7 +24,7 @@ Array = npt.NDArray[np.float64]
 _MAP_BOX, _SIZE_BOX = (0.062, 0.13, 0.545, 0.70), (0.68, 0.13, 0.305, 0.70)
 _FLOP, _PARAMS = (18.0, 27.0), (7.0, 13.0)
 _LOSSES = (3.4, 3.0, 2.7, 2.5, 2.35, 2.2, 2.1, 2.02, 1.96)
-_SIZES, _EXTRA = (-1.0, 1.0), (-0.07, 1.5)
+_SIZES, _EXTRA, _OFF_SCALE = (-1.0, 1.0), (-0.07, 1.5), 99.0
 _NAMED: dict[str, tuple[float, float, style.Side]] = {
     "GPT-3 175B": (-6, 3, "right"),
     "Chinchilla 70B": (-8, 8, "right"),
@@ -58,11 +58,15 @@ def _finding(answer: Frontier) -> str:
     if answer.quality is None:
         return f"{answer.law.title}: {best} for {words.budget(answer.plan)}"
     if training.size_fraction != 1:
-        return f"{best} reach the same loss for {percent(answer.overhead_fraction)} more than the best size"
+        more = f"{percent(answer.overhead_fraction)} more than" if answer.overhead_fraction > 5e-4 else "as little as"
+        return f"{best} reach the same loss for {more} the best size"
     if answer.demand.served_tokens:
         return f"{best} are cheapest with {count(answer.demand.served_tokens)} tokens to serve"
     if training.target_loss is not None:
         return f"{best} reach a loss of {number(training.target_loss)} for {usd(answer.usd(answer.choice))}"
+    if answer.is_used_up:
+        size = count(float(answer.choice.n_params))
+        return f"{size} parameters use the data up; the rest of {words.budget(answer.plan)} buys nothing"
     return f"{best} are the best use of {words.budget(answer.plan)}"
 
 
@@ -106,7 +110,7 @@ def _still_map(ax: Axes, limits: tuple[float, float, float, float], law: scaling
 
 def _still_published(ax: Axes) -> None:
     models = tables.published_models()
-    x = np.log10([6 * model.n_active_params * model.n_tokens for model in models])
+    x = np.log10([training.flop(n_params=model.n_active_params, n_tokens=model.n_tokens) for model in models])
     y = np.log10([model.n_active_params for model in models])
     ax.plot(x, y, "o", markersize=3.5, color=style.GREY, markeredgewidth=0, zorder=2)
     for model, at_x, at_y in zip(models, x, y, strict=True):
@@ -152,11 +156,17 @@ def _equal_losses(ax: Axes, answer: Frontier) -> list[Artist]:
     losses = [loss for loss in _LOSSES if loss > floor * 1.002]
     if not losses:
         return []
-    splits = scaling.equal_loss(answer.law, loss=np.array(losses), unique_tokens=unique, n_points=81)
-    with np.errstate(divide="ignore"):
-        x, y = np.log10(splits.flop), np.log10(splits.n_params)
-    lines = [np.column_stack([xs, ys])[np.isfinite(ys)] for xs, ys in zip(x, y, strict=True)]
-    drawn = LineCollection(lines, colors=style.PALE, linewidths=0.7, zorder=3)
+    sizes = np.logspace(*ax.get_ylim(), 61)
+    at = np.array(losses)[:, None]
+    tokens = np.asarray(scaling.tokens_for_loss(answer.law, n_params=sizes, loss=at, unique_tokens=unique))
+    x, y = np.log10(scaling.Split(sizes, tokens).flop), np.log10(sizes)
+    lines = [np.column_stack([xs, y])[np.isfinite(row)][::-1] for xs, row in zip(x, tokens, strict=True)]
+    parts = [
+        np.column_stack([xs, y])[part]
+        for xs, row in zip(x, tokens, strict=True)
+        for part in (np.isfinite(row) & (row > unique), row <= unique)  # repetition begins with a jump
+    ]
+    drawn = LineCollection(parts, colors=style.PALE, linewidths=0.7, zorder=3)
     ax.add_collection(drawn, autolim=False)
     return [drawn, *_loss_labels(ax, lines, losses)]
 
@@ -178,7 +188,7 @@ def _over_epochs(ax: Axes, answer: Frontier) -> list[Artist]:
     unique = answer.demand.unique_tokens
     if not np.isfinite(unique):
         return []
-    shift = float(np.log10(6 * scaling.MAX_TESTED_EPOCHS * unique))
+    shift = float(np.log10(training.flop(n_params=scaling.MAX_TESTED_EPOCHS, n_tokens=unique)))
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
     corners = [
         (bottom + shift, bottom),
@@ -188,9 +198,12 @@ def _over_epochs(ax: Axes, answer: Frontier) -> list[Artist]:
     ]
     region = Polygon(corners, facecolor=style.ORANGE, alpha=0.12, linewidth=0, zorder=2.5)
     ax.add_artist(region)
-    at = min(max(bottom + 0.55, left - shift + 0.1), right - 2.2 - shift)
-    name = f"more than {scaling.MAX_TESTED_EPOCHS:g} epochs of {short_count(unique)} tokens"
-    return [region, style.label(ax, (at + shift, at), name, color=style.RED, offset=(8, 0))]
+    found: list[Artist] = [region]
+    if left < bottom + 0.5 + shift < right - 2.5:
+        name = f"more than {scaling.MAX_TESTED_EPOCHS:g} epochs of {short_count(unique)} tokens"
+        at = (bottom + 0.5 + shift, bottom + 0.5)
+        found.append(style.label(ax, at, name, color=style.RED, offset=(8, 0), ground=True))
+    return found
 
 
 def _curve(ax: Axes, answer: Frontier) -> list[Artist]:
@@ -243,14 +256,13 @@ def _size_artists(ax: Axes, answer: Frontier) -> list[Artist]:
     heading = style.heading(ax, f"Another size, the same loss of {number(quality.loss)}: {what}")
     x, found = np.log10(cost.n_params / best), list[Artist]([heading])
     if len(cost.low):
-        low, high = (np.minimum(bound / least - 1, 9.0) for bound in (cost.low, cost.high))
+        low, high = (np.minimum(bound / least - 1, _OFF_SCALE) for bound in (cost.low, cost.high))
         band = np.concatenate([np.column_stack([x, low]), np.column_stack([x, high])[::-1]])
         found.append(ax.add_artist(Polygon(band, facecolor=style.BLUE, alpha=0.2, linewidth=0, zorder=2)))
     if answer.demand.served_tokens:
-        found += _training_alone(ax, x, cost.training_usd / least - 1)
-    found += ax.plot(
-        x, cost.lifetime_usd / least - 1, color=style.BLUE, linewidth=1.8, zorder=3, scalex=False, scaley=False
-    )
+        found += _training_alone(ax, x, np.minimum(cost.training_usd / least - 1, _OFF_SCALE))
+    extra = np.minimum(cost.lifetime_usd / least - 1, _OFF_SCALE)
+    found += ax.plot(x, extra, color=style.BLUE, linewidth=1.8, zorder=3, scalex=False, scaley=False)
     return [*found, *_flat_zone(ax, answer, quality), *_marked_sizes(ax, answer, quality)]
 
 

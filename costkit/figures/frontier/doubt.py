@@ -36,7 +36,8 @@ def _draw_ratios(ax: Axes, found: Doubt) -> None:
     ax.axvline(at, color=style.BLUE, linewidth=0.8)
     style.label(ax, (at, _RATIO[1]), "the plan's compute", color=style.BLUE, offset=(4, -8))
     style.beyond(ax, "beyond the runs behind the law", x=law.flop_range[1])
-    style.heading(ax, f"{law.title}, its middle 80% of refits, other laws in grey", color=style.BLUE)
+    refits = ", its middle 80% of refits" if len(found.own.low) else ""
+    style.heading(ax, f"{law.title}{refits}, other laws in grey", color=style.BLUE)
     style.ticks(
         ax, "x", np.arange(18, 28).tolist(), [f"1e{power}" for power in range(18, 28)], "Training compute, FLOP"
     )

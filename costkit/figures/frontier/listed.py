@@ -53,7 +53,7 @@ def architecture_table(answer: Frontier, found: Snapped) -> Table:
     shape, split = found.architecture, found.split
     shown = f"{shape.n_layers} layers, width {shape.hidden}, {shape.n_heads} heads of {shape.head_dim}"
     rows = [
-        _model_row("the best size", "", answer.choice, answer, None),
+        _model_row("the answer above", "", answer.choice, answer, None),
         _model_row(shape.name, shown, split, answer, found.attention_overhead_fraction),
     ]
     columns: Columns = {

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from costkit import scaling, training
 from costkit.figures import style
 from costkit.plan.sizing import OwnRuns, Runs
+from costkit.plan.sizing.bands import ratio_curve
 from costkit.units import number, percent
 
 _LEFT, _RIGHT = (0.072, 0.13, 0.42, 0.70), (0.60, 0.13, 0.385, 0.70)
@@ -17,6 +18,7 @@ _LEFT, _RIGHT = (0.072, 0.13, 0.42, 0.70), (0.60, 0.13, 0.385, 0.70)
 def own_runs(own: OwnRuns) -> Figure:
     """Residuals of the fit along compute, and tokens per parameter with the band of its bootstrap."""
     fit, runs = own.fit, own.runs
+    example = "Example, made-up runs: " if own.is_example else ""
     law, size = fit.law, float(np.median(np.abs(fit.residuals)))
     alpha, beta = float(law.alpha), float(law.beta)
     finding = (
@@ -25,8 +27,10 @@ def own_runs(own: OwnRuns) -> Figure:
         if fit.identifiable
         else f"{len(runs)} runs can't determine a law"
     )
-    made = Figure((style.WIDTH, style.HEIGHT), facecolor="white", label=" ".join([f"{finding}.", *fit.warnings]))
-    style.title(made, finding)
+    made = Figure(
+        (style.WIDTH, style.HEIGHT), facecolor="white", label=" ".join([f"{example}{finding}.", *fit.warnings])
+    )
+    style.title(made, f"{example}{finding}")
     _draw_residuals(style.axes(made, _LEFT), fit, runs)
     _draw_ratio(style.axes(made, _RIGHT), fit)
     return made
@@ -53,11 +57,10 @@ def _draw_ratio(ax: Axes, fit: scaling.Fit) -> None:
     x = np.linspace(low - 0.5, high + 3, 61)
     ax.set_xlim(x[0], x[-1])
     ax.set_ylim(0, 2.5)
-    if len(fit.law.draws):
-        drawn = np.log10(scaling.optimal_split(fit.law.sampled(), flop=10**x).tokens_per_param)
-        bottom, top = np.percentile(drawn, (10, 90), axis=0)
-        ax.fill_between(x, bottom, top, color=style.BLUE, alpha=0.2, linewidth=0)
-    ax.plot(x, np.log10(scaling.optimal_split(fit.law, flop=10**x).tokens_per_param), color=style.BLUE, linewidth=1.8)
+    curve = ratio_curve(fit.law, 10**x)
+    if len(curve.low):
+        ax.fill_between(x, np.log10(curve.low), np.log10(curve.high), color=style.BLUE, alpha=0.2, linewidth=0)
+    ax.plot(x, np.log10(curve.mid), color=style.BLUE, linewidth=1.8)
     style.beyond(ax, "beyond your runs", x=fit.law.flop_range[1])
     powers = np.arange(np.ceil(x[0]), np.floor(x[-1]) + 0.5)
     style.ticks(ax, "x", powers.tolist(), [f"1e{power:.0f}" for power in powers], "Training compute, FLOP")

@@ -20,7 +20,7 @@ from costkit.plan.sizing.runs import fit_runs
 from costkit.units import count, usd
 
 TOLERANCE = 0.01
-LEAST_PARAMS = 1e6
+LEAST_PARAMS, MOST_PARAMS = 5e6, 1e15
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +68,12 @@ class Frontier:
     def least_usd(self) -> float:
         """Training and serving of the best model of the plan's quality."""
         return self.lifetime_usd(self.optimum)
+
+    @property
+    def is_used_up(self) -> bool:
+        """Whether the budget is more than the plan's unique data can turn into a lower loss."""
+        asked = self.plan.training.target_loss is None and not self.demand.served_tokens
+        return asked and float(self.optimum.flop) < (1 - TOLERANCE) * self.budget_flop
 
     @property
     def overhead_fraction(self) -> float:
@@ -133,7 +139,7 @@ def frontier(plan: Plan) -> Frontier:
     flop, loss = _goal(plan, used, demand, usd_per_flop)
     optimum = _optimum(used, flop, loss, demand)
     _require_a_model(plan, used, optimum, usd_per_flop)
-    choice = _resized(used, optimum, plan.training.size_fraction)
+    choice = _resized(used, optimum, loss, plan.training.size_fraction)
     return Frontier(
         plan=plan,
         law=used,
@@ -145,7 +151,7 @@ def frontier(plan: Plan) -> Frontier:
         planned=split_at(used, plan.model.n_params, plan.data.n_tokens, demand),
         run=run_of(plan, float(choice.flop)),
         curve=bands.size_curve(used, demand),
-        quality=_quality(plan, used, flop, loss, demand, usd_per_flop),
+        quality=_quality(plan, used, optimum, flop, loss, demand, usd_per_flop),
         intervals=bands.intervals(used, flop=flop, demand=demand),
     )
 
@@ -187,34 +193,45 @@ def _goal(plan: Plan, law: scaling.Law, demand: Demand, usd_per_flop: float) -> 
         return float(scaling.cheapest_for_loss(law, loss=target, unique_tokens=unique).flop), target
     flop = plan.training.budget_flop or plan.training.budget_usd / usd_per_flop
     best = scaling.optimal_split(law, flop=flop, unique_tokens=unique)
-    return flop, None if best.loss is None else float(best.loss)
+    return flop, None if best.loss is None else float(scaling.above_floor(law, best.loss, unique_tokens=unique))
 
 
 def _optimum(law: scaling.Law, flop: float, loss: float | None, demand: Demand) -> scaling.Split:
-    if loss is None or not demand.served_tokens:
-        return scaling.optimal_split(law, flop=flop, **demand.limits)
-    return scaling.cheapest_for_loss(law, loss=loss, **demand.limits)
+    """The best split of the plan's quality: of its compute, or the cheapest with serving counted or data used up."""
+    best = scaling.optimal_split(law, flop=flop, unique_tokens=demand.unique_tokens)
+    used_up = best.loss is not None and loss is not None and loss > best.loss
+    if loss is not None and (demand.served_tokens or used_up):
+        return scaling.cheapest_for_loss(law, loss=loss, **demand.limits)
+    if demand.served_tokens:
+        scaling.loss_of(best)
+    return best
 
 
-def _resized(law: scaling.Law, optimum: scaling.Split, size_fraction: float) -> scaling.Split:
+def _resized(law: scaling.Law, optimum: scaling.Split, loss: float | None, size_fraction: float) -> scaling.Split:
     """The optimum at another size: trained to the same loss, or with the same compute where a law predicts no loss."""
     if size_fraction == 1:
         return optimum
     N = float(optimum.n_params) * size_fraction
-    if optimum.loss is None:
+    if loss is None:
         return scaling.Split(N, float(optimum.n_tokens) / size_fraction)
     unique = optimum.unique_tokens
-    D = float(scaling.tokens_for_loss(law, n_params=N, loss=optimum.loss, unique_tokens=unique))
+    D = float(scaling.tokens_for_loss(law, n_params=N, loss=loss, unique_tokens=unique))
     if not np.isfinite(D):
         raise ValueError(
             f"A model of {size_fraction:.2g} of the optimal size ({count(N)} parameters) never reaches a loss of "
-            f"{optimum.loss:.3f}, however long it trains; raise training.size_fraction."
+            f"{loss:.3f}, however long it trains; raise training.size_fraction."
         )
-    return scaling.Split(N, D, optimum.loss, unique)
+    return scaling.Split(N, D, loss, unique)
 
 
 def _quality(
-    plan: Plan, law: scaling.Law, flop: float, loss: float | None, demand: Demand, usd_per_flop: float
+    plan: Plan,
+    law: scaling.Law,
+    optimum: scaling.Split,
+    flop: float,
+    loss: float | None,
+    demand: Demand,
+    usd_per_flop: float,
 ) -> Quality | None:
     if loss is None or not isinstance(law, scaling.ScalingLaw):
         return None
@@ -222,19 +239,27 @@ def _quality(
     return Quality(
         loss=loss,
         flat_zone=scaling.flat_zone(law, loss=loss, tolerance=TOLERANCE, **demand.limits),
-        size_cost=bands.size_cost(law, flop=flop, loss=loss, demand=demand, usd_per_flop=usd_per_flop),
+        size_cost=bands.size_cost(law, optimum, flop=flop, loss=loss, demand=demand, usd_per_flop=usd_per_flop),
         planned_regret=scaling.regret(law, n_params=N, n_tokens=D, **demand.limits),
     )
 
 
 def _require_a_model(plan: Plan, law: scaling.Law, optimum: scaling.Split, usd_per_flop: float) -> None:
-    if float(optimum.n_params) >= LEAST_PARAMS:
+    if LEAST_PARAMS <= float(optimum.n_params) <= MOST_PARAMS:
         return
-    least, found = scaling.split_for_params(law, n_params=LEAST_PARAMS), count(float(optimum.n_params))
+    found, served = count(float(optimum.n_params)), count(plan.data.inference_tokens)
+    if float(optimum.n_params) > MOST_PARAMS:
+        raise ValueError(f"The best split would have {found} parameters, more than any model that can be planned for.")
+    least = scaling.split_for_params(law, n_params=LEAST_PARAMS)
     if plan.training.target_loss is not None:
         raise ValueError(
             f"A loss of {plan.training.target_loss:g} takes no more than {found} parameters, which is no model to plan "
-            f"for; a model of {count(LEAST_PARAMS)} reaches {float(least.loss or np.nan):.2f}."
+            f"for; a model of {count(LEAST_PARAMS)} reaches {float(scaling.loss_of(least)):.2f}."
+        )
+    if plan.data.inference_tokens:
+        raise ValueError(
+            f"With {served} tokens served, the best model of this quality would have {found} parameters, which is no "
+            f"model to plan for: lower data.inference_tokens or raise the budget."
         )
     raise ValueError(
         f"A budget of {words.budget(plan)} is too small for any model: its best split would have {found} parameters; "

@@ -17,9 +17,9 @@ from costkit.plan.sizing.demand import Demand
 Array = npt.NDArray[np.float64]
 
 PERCENTILES = (10.0, 90.0)
-_N_DRAWS, _N_CURVE_DRAWS = 200, 60
-_N_SIZES, _N_BAND_SIZES = 241, 61
-_CURVE_FLOP = (1e17, 1e28)
+_N_DRAWS, _N_CURVE_DRAWS, _N_COARSE = 200, 40, 10
+_N_SIZES, _SIZE_FACTOR = 97, 12.0
+_CURVE_FLOP = (1e12, 1e32)
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,10 @@ class Curve:
 
 @dataclass(frozen=True, eq=False)
 class SizeCost:
-    """What the same quality costs with another size, in US dollars: training alone, and with serving."""
+    """What the same quality costs with another size, in US dollars: training alone, and with serving.
+
+    Costs are infinite where a size never gets there; `low` and `high` are empty for a law without draws.
+    """
 
     n_params: Array
     training_usd: Array
@@ -67,9 +70,13 @@ class SizeCost:
 
     def lifetime_usd_of(self, n_params: scaling.Numbers) -> Array:
         """The lifetime cost of other sizes, between the computed ones; infinite outside them."""
-        order = np.argsort(self.n_params)
-        sizes, costs = np.log(self.n_params[order]), self.lifetime_usd[order]
-        return np.asarray(np.interp(np.log(n_params), sizes, costs, left=np.inf, right=np.inf))
+        real = np.isfinite(self.lifetime_usd)
+        sizes, costs = np.log(self.n_params[real]), np.log(self.lifetime_usd[real])
+        return np.exp(np.interp(np.log(n_params), sizes, costs, left=np.inf, right=np.inf))
+
+
+def _reachable(law: scaling.Law, split: scaling.Split, demand: Demand) -> scaling.Numbers:
+    return scaling.above_floor(law, scaling.loss_of(split), unique_tokens=demand.unique_tokens)
 
 
 def has_draws(law: scaling.Law) -> bool:
@@ -83,32 +90,36 @@ def intervals(law: scaling.Law, *, flop: float, demand: Demand) -> Intervals | N
         return None
     sampled = law.sampled(None if demand.is_none else _N_DRAWS)
     best = scaling.optimal_split(sampled, flop=flop, unique_tokens=demand.unique_tokens)
-    if demand.served_tokens:
-        best = scaling.cheapest_for_loss(sampled, loss=scaling.loss_of(best), **demand.limits)
+    if not demand.is_none:
+        best = scaling.cheapest_for_loss(sampled, loss=_reachable(sampled, best, demand), **demand.limits)
     return Intervals(Interval.of(best.n_params), Interval.of(best.n_tokens), Interval.of(scaling.loss_of(best)))
 
 
 def size_curve(law: scaling.Law, demand: Demand) -> Curve:
-    """The frontier over all compute that a picture may show, with its band."""
-    flop, sizes = _path(law, np.geomspace(*_CURVE_FLOP, 67), demand)
+    """The frontier over all compute that a picture may show, with its band; it ends where limited data is used up."""
+    flop, sizes = _path(law, np.geomspace(*_CURVE_FLOP, 101), demand)
     if not isinstance(law, scaling.ScalingLaw) or not has_draws(law):
         return Curve(flop, sizes, np.empty(0), np.empty(0))
-    x, y = _path(law.sampled(None if demand.is_none else _N_CURVE_DRAWS), np.geomspace(*_CURVE_FLOP, 12), demand)
-    x = np.broadcast_to(x, y.shape)
+    sampled = law.sampled(None if demand.is_none else _N_CURVE_DRAWS)
+    x, y = _path(sampled, np.geomspace(flop[0], flop[-1], _N_COARSE), demand)
     along = np.array([np.interp(np.log(flop), np.log(xs), np.log(ys)) for xs, ys in zip(x, y, strict=True)])
     low, high = np.exp(np.percentile(along, PERCENTILES, axis=0))
     return Curve(flop, sizes, low, high)
 
 
 def _path(law: scaling.Law, flop: Array, demand: Demand) -> tuple[Array, Array]:
-    """Training compute and size of the best splits for the qualities that these amounts of compute reach."""
+    """Training compute and size of the best splits for the qualities that these amounts of compute reach.
+
+    One law's path leaves out compute beyond all use of limited data.
+    """
     best = scaling.optimal_split(law, flop=flop, unique_tokens=demand.unique_tokens)
+    useful = np.ones(len(flop), dtype=bool)
+    if demand.is_limited and np.ndim(scaling.loss_of(best)) == 1:
+        useful = np.asarray(scaling.loss_of(best)) >= np.asarray(_reachable(law, best, demand))
     if demand.served_tokens:
-        # A budget beyond all use of limited data ends on the floor itself, which no finite run reaches.
-        floor = scaling.lowest_loss(law, unique_tokens=demand.unique_tokens)
-        target = np.maximum(scaling.loss_of(best), floor * (1 + 1e-6))
-        best = scaling.cheapest_for_loss(law, loss=target, **demand.limits)
-    return np.asarray(best.flop), np.asarray(best.n_params)
+        best = scaling.cheapest_for_loss(law, loss=_reachable(law, best, demand), **demand.limits)
+    x, y = np.broadcast_arrays(np.asarray(best.flop), np.asarray(best.n_params))
+    return x[..., useful], y[..., useful]
 
 
 def ratio_curve(law: scaling.Law, flop: Array) -> Curve:
@@ -121,35 +132,28 @@ def ratio_curve(law: scaling.Law, flop: Array) -> Curve:
     return Curve(flop, mid, low, high)
 
 
-def size_cost(law: scaling.ScalingLaw, *, flop: float, loss: float, demand: Demand, usd_per_flop: float) -> SizeCost:
+def size_cost(
+    law: scaling.ScalingLaw, best: scaling.Split, *, flop: float, loss: float, demand: Demand, usd_per_flop: float
+) -> SizeCost:
     """Cost of the same quality by size, with the middle 80% of what it would cost if another draw were the truth."""
-    splits = scaling.equal_loss(law, loss=loss, unique_tokens=demand.unique_tokens, n_points=_N_SIZES)
-    real = np.isfinite(splits.n_params)
-    split = scaling.Split(np.asarray(splits.n_params)[real], np.asarray(splits.n_tokens)[real])
-    low, high = _size_cost_band(law, np.asarray(split.n_params), flop, demand)
-    return SizeCost(
-        np.asarray(split.n_params),
-        np.asarray(split.flop) * usd_per_flop,
-        np.asarray(split.lifetime_flop(demand.equivalent_tokens)) * usd_per_flop,
-        low * usd_per_flop,
-        high * usd_per_flop,
-    )
+    sizes = float(best.n_params) * np.geomspace(1 / _SIZE_FACTOR, _SIZE_FACTOR, _N_SIZES)
+    training, lifetime = _costs(law, sizes, loss, demand)
+    low, high = _size_cost_band(law, sizes, flop, demand)
+    return SizeCost(sizes, training * usd_per_flop, lifetime * usd_per_flop, low * usd_per_flop, high * usd_per_flop)
+
+
+def _costs(law: scaling.ScalingLaw, sizes: Array, loss: scaling.Numbers, demand: Demand) -> tuple[Array, Array]:
+    """Compute of training, and of training and serving, for each size; infinite where it never reaches the loss."""
+    tokens = scaling.tokens_for_loss(law, n_params=sizes, loss=loss, unique_tokens=demand.unique_tokens)
+    split = scaling.Split(sizes, tokens)
+    return np.asarray(split.flop), np.asarray(split.lifetime_flop(demand.equivalent_tokens))
 
 
 def _size_cost_band(law: scaling.ScalingLaw, sizes: Array, flop: float, demand: Demand) -> tuple[Array, Array]:
     if not has_draws(law):
         return np.empty(0), np.empty(0)
-    sampled, unique = law.sampled(_N_DRAWS), demand.unique_tokens
-    quality = scaling.loss_of(scaling.optimal_split(sampled, flop=flop, unique_tokens=unique))
-    splits = scaling.equal_loss(sampled, loss=quality, unique_tokens=unique, n_points=_N_BAND_SIZES)
-    spent = splits.lifetime_flop(demand.equivalent_tokens)
-    drawn = zip(np.asarray(splits.n_params)[:, 0, :], np.asarray(spent)[:, 0, :], strict=True)
-    low, high = np.percentile([_on_sizes(sizes, xs, ys) for xs, ys in drawn], PERCENTILES, axis=0)
-    return np.exp(low), np.exp(high)
-
-
-def _on_sizes(sizes: Array, drawn_sizes: Array, spent: Array) -> Array:
-    """Logarithm of the cost of one draw at given sizes; huge where that draw's model never gets there."""
-    real = np.isfinite(drawn_sizes)
-    xs, ys = np.log(drawn_sizes[real])[::-1], np.log(spent[real])[::-1]
-    return np.asarray(np.interp(np.log(sizes), xs, ys, left=ys[0] + 10.0))
+    sampled = law.sampled(_N_CURVE_DRAWS if demand.is_limited else _N_DRAWS)
+    quality = _reachable(sampled, scaling.optimal_split(sampled, flop=flop, unique_tokens=demand.unique_tokens), demand)
+    _, lifetime = _costs(sampled, sizes, quality, demand)
+    low, high = np.percentile(lifetime, PERCENTILES, axis=0, method="nearest")
+    return low, high

@@ -60,7 +60,11 @@ def read_runs(path: str | Path) -> Runs:
             f"'{file.name}' has a header but no runs; each run is a row of params, tokens (or flop) and loss."
         )
     values = {what: _numbers(file, rows, index, header[index]) for what, index in columns.items()}
-    tokens = values["tokens"] if "tokens" in values else values["flop"] / (6 * values["params"])
+    tokens = (
+        values["tokens"]
+        if "tokens" in values
+        else values["flop"] / values["params"] / scaling.TRAINING_FLOP_PER_PARAM_TOKEN
+    )
     return Runs(values["params"], tokens, values["loss"])
 
 

@@ -106,12 +106,13 @@ class Serving:
         answer, planned = self.answer, self.answer.demand.served_tokens
         served = planned or 10 * float(self.alone.n_tokens)
         best = _cheapest(answer, served)
-        saved = 1 - _lifetime_usd(answer, best, served) / _lifetime_usd(answer, self.alone, served)
+        saved = float(1 - _lifetime_usd(answer, best, served) / _lifetime_usd(answer, self.alone, served))
+        less = f"{percent(saved)} less" if saved >= words.NOTHING_FRACTION else "no less"
         whose = "" if planned else ", ten times those it trains on"
         return (
             f"With {count(served)} tokens served{whose}, {words.model(best)} are cheapest: training costs "
             f"{usd(answer.usd(best))} instead of {usd(answer.usd(self.alone))}, and training with serving "
-            f"{percent(float(saved))} less."
+            f"{less}."
         )
 
 
@@ -130,7 +131,7 @@ def serving(answer: Frontier) -> Serving:
 
 
 def _loss(answer: Frontier) -> float:
-    return float(scaling.loss_of(answer.optimum))
+    return answer.quality.loss if answer.quality else float(scaling.loss_of(answer.optimum))
 
 
 def _cheapest(answer: Frontier, served: scaling.Numbers) -> scaling.Split:
@@ -166,9 +167,11 @@ class DataLimit:
             needed = count(float(answer.choice.n_tokens))
             return f"No limit is set: the answer takes {needed} different tokens, each once."
         free = float(scaling.loss_of(scaling.optimal_split(answer.law, flop=answer.budget_flop)))
+        best = scaling.optimal_split(answer.law, flop=answer.budget_flop, unique_tokens=demand.unique_tokens)
         return (
-            f"With {count(demand.unique_tokens)} different tokens each is seen {number(float(answer.choice.epochs))} "
-            f"times, and the budget reaches a loss of {_loss(answer):.3f} instead of {free:.3f} on unlimited data."
+            f"With {count(demand.unique_tokens)} different tokens, {flop(answer.budget_flop)} of training reach a loss "
+            f"of {float(scaling.loss_of(best)):.3f} instead of {free:.3f} on unlimited data; the answer above sees "
+            f"each token {number(float(answer.choice.epochs))} times."
         )
 
 

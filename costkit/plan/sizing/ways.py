@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from costkit import architectures, scaling, training
 from costkit.plan.sizing.answer import TOLERANCE, Frontier, run_of, split_at
+
+_STEPS_UP = (1.0, 1.02, 1.05, 1.1)
 
 
 @dataclass(frozen=True)
@@ -53,26 +57,35 @@ class Snapped:
     @property
     def attention_overhead_fraction(self) -> float:
         """What the architecture's own count of FLOP a token has over 6N."""
-        return self.flop_per_token / training.FLOP_PER_PARAM_AND_TOKEN / float(self.split.n_params) - 1
+        return self.flop_per_token / scaling.TRAINING_FLOP_PER_PARAM_TOKEN / float(self.split.n_params) - 1
 
 
 def snapped(answer: Frontier) -> Snapped:
     """A real architecture of the chosen size: integer layers, width and heads, and the tokens for the same quality.
+
+    Where the nearest shape is too small ever to reach the loss, the next larger ones are tried.
 
     >>> from costkit import plan
     >>> found = plan.sizing.snapped(plan.frontier(plan.read("case-50k")))
     >>> found.architecture.n_params == found.split.n_params
     True
     """
-    shape = answer.plan.target_architecture if _is_planned_size(answer) else None
-    shape = shape or architectures.of_size(float(answer.choice.n_params))
+    wanted = float(answer.choice.n_params)
+    own = answer.plan.target_architecture if _is_planned_size(answer) else None
+    shapes = [own] if own else [architectures.of_size(wanted * step) for step in _STEPS_UP]
+    splits = [_of_shape(answer, shape) for shape in shapes]
+    shape, split = next(
+        (pair for pair in zip(shapes, splits, strict=True) if np.isfinite(pair[1].n_tokens)), (shapes[-1], splits[-1])
+    )
+    return Snapped(shape, split, float(shape.flop_per_token(answer.plan.training.seq_len)))
+
+
+def _of_shape(answer: Frontier, shape: architectures.Architecture) -> scaling.Split:
     N, unique = float(shape.n_params), answer.demand.unique_tokens
     if answer.quality is None:
-        split = scaling.Split(N, float(answer.choice.flop) / training.FLOP_PER_PARAM_AND_TOKEN / N)
-    else:
-        D = scaling.tokens_for_loss(answer.law, n_params=N, loss=answer.quality.loss, unique_tokens=unique)
-        split = scaling.Split(N, D, answer.quality.loss, unique)
-    return Snapped(shape, split, float(shape.flop_per_token(answer.plan.training.seq_len)))
+        return scaling.Split(N, float(answer.choice.flop) / scaling.TRAINING_FLOP_PER_PARAM_TOKEN / N)
+    D = scaling.tokens_for_loss(answer.law, n_params=N, loss=answer.quality.loss, unique_tokens=unique)
+    return scaling.Split(N, D, answer.quality.loss, unique)
 
 
 def _is_planned_size(answer: Frontier) -> bool:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from costkit.plan.sizing.answer import Frontier, Quality
     from costkit.plan.sizing.bands import Interval
 
-_NOTHING = 5e-4
+NOTHING_FRACTION = 5e-4
 """Overheads below 0.05% are not worth a word."""
 
 
@@ -30,14 +30,16 @@ def headline(answer: Frontier) -> str:
 def _opening(answer: Frontier) -> str:
     training, quality = answer.plan.training, answer.quality
     if quality is None:
-        return f"{budget(answer.plan)} buys, by {answer.law.title},"
+        size = "" if training.size_fraction == 1 else f" at {percent(training.size_fraction)} of the best size"
+        return f"{budget(answer.plan)} buys, by {answer.law.title}{size},"
     reached = f"a loss of {number(quality.loss)}"
     if answer.demand.served_tokens:
         reached = f"{reached} and {count(answer.demand.served_tokens)} tokens served"
     if training.target_loss is not None:
         return f"{reached[0].upper()}{reached[1:]} takes {usd(answer.lifetime_usd(answer.choice))}:"
     if answer.demand.served_tokens:
-        return f"For the quality that {budget(answer.plan)} of training buys, {reached}, train"
+        size = "" if training.size_fraction == 1 else f" {percent(training.size_fraction)} of the best size:"
+        return f"For the quality that {budget(answer.plan)} of training buys, {reached}, train{size}"
     if training.size_fraction != 1:
         size, cost = percent(training.size_fraction), usd(answer.usd(answer.choice))
         return f"At {size} of the best size, {reached} takes {cost}:"
@@ -49,10 +51,12 @@ def _closing(answer: Frontier) -> str:
         return "; this law predicts no loss"
     if answer.demand.served_tokens:
         spent, lifetime = answer.usd(answer.choice), answer.lifetime_usd(answer.choice)
-        return f"; training costs {usd(spent)}, with serving {usd(lifetime)}"
+        return f"; training then costs {usd(spent)}, with serving {usd(lifetime)}, {_saved(answer)}"
+    if answer.is_used_up and answer.plan.training.size_fraction == 1:
+        return f"; more than {usd(answer.usd(answer.choice))} buys nothing on so little data"
     if answer.plan.training.size_fraction == 1:
         return f"; any size from {flat_zone(answer.quality)} costs at most 1% more"
-    if answer.overhead_fraction < _NOTHING:
+    if answer.overhead_fraction < NOTHING_FRACTION:
         return ", as cheap as the best size"
     return f", {percent(answer.overhead_fraction)} more than the best size costs"
 
@@ -95,7 +99,7 @@ def facts(answer: Frontier) -> tuple[tuple[str, str], ...]:
     """Key numbers as (label, text), in the order of the sentence."""
     choice, quality, known = answer.choice, answer.quality, answer.intervals
     size, tokens, loss = (known.n_params, known.n_tokens, known.loss) if known else (None, None, None)
-    reached = f"{number(quality.loss)}{_range(answer, loss, number)}" if quality else ""
+    reached = f"{_nats(quality.loss)}{_range(answer, loss, _nats)}" if quality else ""
     served = _serving(answer) if quality and answer.demand.served_tokens else ""
     limited = f"{number(float(choice.epochs))} over {count(answer.demand.unique_tokens)} unique tokens"
     found = (
@@ -112,6 +116,11 @@ def facts(answer: Frontier) -> tuple[tuple[str, str], ...]:
     return tuple((label, text) for label, text in found if text)
 
 
+def _nats(loss: float) -> str:
+    """A loss to three decimals: laws and refits differ in the third."""
+    return f"{loss:.3f}"
+
+
 def _range(answer: Frontier, interval: Interval | None, written: Callable[[float], str]) -> str:
     if interval is None or answer.plan.training.size_fraction != 1:
         return ""
@@ -119,12 +128,18 @@ def _range(answer: Frontier, interval: Interval | None, written: Callable[[float
 
 
 def _serving(answer: Frontier) -> str:
+    spent = usd(answer.lifetime_usd(answer.choice) - answer.usd(answer.choice))
+    return f"{spent} for {count(answer.demand.served_tokens)} tokens, {_saved(answer)}"
+
+
+def _saved(answer: Frontier) -> str:
+    """The lifetime cost of the choice against the model that is best for training alone."""
     unique = answer.demand.unique_tokens
-    alone = scaling.cheapest_for_loss(answer.law, loss=scaling.loss_of(answer.optimum), unique_tokens=unique)
-    lifetime = answer.lifetime_usd(answer.choice)
-    saving = 1 - lifetime / answer.lifetime_usd(alone)
-    against = f"{percent(abs(saving))} {'less' if saving >= 0 else 'more'} over its life than the training optimum"
-    return f"{usd(lifetime - answer.usd(answer.choice))} for {count(answer.demand.served_tokens)} tokens, {against}"
+    alone = scaling.cheapest_for_loss(answer.law, loss=scaling.loss_of(answer.choice), unique_tokens=unique)
+    saving = 1 - answer.lifetime_usd(answer.choice) / answer.lifetime_usd(alone)
+    if abs(saving) < NOTHING_FRACTION:
+        return "as much as the best model for training alone"
+    return f"{percent(abs(saving))} {'less' if saving > 0 else 'more'} than the best model for training alone"
 
 
 def planned(answer: Frontier) -> str:
@@ -134,7 +149,8 @@ def planned(answer: Frontier) -> str:
         return f"{model(split)}, {usd(answer.usd(split))}"
     wasted = float(answer.quality.planned_regret.overhead_fraction)
     needed = f"{percent(wasted)} more than its loss of {number(float(scaling.loss_of(split)))} needs"
-    return f"{model(split)}: {usd(answer.lifetime_usd(split))}, {needed if wasted >= _NOTHING else 'on the frontier'}"
+    verdict = needed if wasted >= NOTHING_FRACTION else "on the frontier"
+    return f"{model(split)}: {usd(answer.lifetime_usd(split))}, {verdict}"
 
 
 def flatness(answer: Frontier) -> str:
@@ -144,11 +160,25 @@ def flatness(answer: Frontier) -> str:
         return f"{answer.law.title} can't say what another size costs. {own}."
     zone, most = flat_zone(answer.quality), usd(0.01 * answer.least_usd)
     same = f"Any size from {zone} reaches the same loss for at most {most} more."
-    return f"{same} {own}{_given_away(answer, answer.quality.planned_regret)}."
+    return f"{same} {own}{_given_away(answer, answer.quality.planned_regret)}{_left(answer)}."
+
+
+def _left(answer: Frontier) -> str:
+    """What the plan's own split leaves of the budget, or takes beyond it."""
+    left = answer.plan.training.budget_usd - answer.usd(answer.planned)
+    if budget_is_idle(answer.plan) or abs(left) < NOTHING_FRACTION * answer.plan.training.budget_usd:
+        return ""
+    whole = usd(answer.plan.training.budget_usd)
+    return f"; of the {whole} it leaves {usd(left)}" if left > 0 else f"; that is {usd(-left)} beyond the {whole}"
+
+
+def budget_is_idle(plan: Plan) -> bool:
+    """Whether something else than the budget in dollars decides."""
+    return plan.training.target_loss is not None or plan.training.budget_flop is not None
 
 
 def _given_away(answer: Frontier, regret: scaling.Regret) -> str:
-    if float(regret.overhead_fraction) < _NOTHING:
+    if float(regret.overhead_fraction) < NOTHING_FRACTION:
         return ""
     wasted, nats = float(regret.wasted_flop), number(float(regret.nats), digits=2)
     return f"; that gives away {flop(wasted)}, {usd(wasted * answer.usd_per_flop)}, or {nats} nats at its own compute"
@@ -160,11 +190,14 @@ def certainty(answer: Frontier) -> str:
     if known is None or quality is None:
         return f"{answer.law.title} comes without refits, so only the spread between laws shows how sure the size is."
     size, loss = known.n_params, known.loss
-    ends = quality.size_cost.lifetime_usd_of(np.array([size.low, size.high]))
-    wrong = percent(max(float(ends.max()) / answer.least_usd - 1, 0.0))
+    ends, unique = np.array([size.low, size.high]), answer.demand.unique_tokens
+    tokens = scaling.tokens_for_loss(answer.law, n_params=ends, loss=quality.loss, unique_tokens=unique)
+    costs = np.asarray(scaling.Split(ends, tokens).lifetime_flop(answer.demand.equivalent_tokens))
+    most = float(costs.max()) * answer.usd_per_flop / answer.least_usd - 1
+    wrong = f"costs at most {percent(max(most, 0.0))} more" if np.isfinite(most) else "may never reach the loss"
     return (
         f"Refits put the best size between {count(size.low)} and {count(size.high)} (middle 80%) and the loss between "
-        f"{loss.low:.3f} and {loss.high:.3f}; taking either end for the truth costs at most {wrong} more."
+        f"{loss.low:.3f} and {loss.high:.3f}; taking either end for the truth {wrong}."
     )
 
 
@@ -217,7 +250,7 @@ def _own_count(answer: Frontier) -> str:
 
 def _unused_budget(answer: Frontier) -> str:
     training = answer.plan.training
-    if training.target_loss is None and training.budget_flop is None:
+    if not budget_is_idle(answer.plan):
         return ""
     goal = "compute budget" if training.target_loss is None else "target loss"
     return f"A {goal} is set, so the budget of {usd(training.budget_usd)} decides nothing here."
