@@ -459,7 +459,7 @@ def test_a_law_without_a_loss_has_no_picture_of_what_needs_one(name: str, situat
 def test_made_up_runs_are_called_so() -> None:
     """Nobody takes the example for their own: its title says what it is, and that of one's own runs does not."""
     own = figures.frontier.own_runs(dataclasses.replace(example(), is_example=False))
-    assert title(picture("own_runs", "budget")) == f"Example, made-up runs: {title(own)}"
+    assert title(picture("own_runs", "budget")) == f"Example (made up): {title(own)}"
 
 
 def test_runs_that_give_no_law_get_a_picture_that_says_so() -> None:

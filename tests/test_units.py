@@ -161,11 +161,19 @@ def test_gib_is_a_power_of_two() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [0, -1.0, math.nan, math.inf, "15e12", None, [], [1.0, -1.0], np.array([1.0, math.nan])]
+    "wrong", [0, -1.0, math.nan, math.inf, "15e12", None, np.array([]), np.array([1.0, -1.0]), np.array([math.nan])]
 )
 def test_require_positive_refuses_what_is_no_amount(wrong: object) -> None:
     """Zero, negative, nan, infinite, text, nothing, and arrays with any of them, each in one sentence with the unit."""
     with pytest.raises(ValueError, match=r"^n_tokens must be a positive, finite number of tokens, not .*\.$"):
+        units.require_positive(wrong, "n_tokens", "tokens")
+
+
+@pytest.mark.parametrize("wrong", [[], [1.0, 2.0], (1.0,)])
+def test_require_positive_refuses_what_is_no_array(wrong: object) -> None:
+    """A list would fail in the arithmetic behind the door: it is told to be an array."""
+    kind = type(wrong).__name__
+    with pytest.raises(ValueError, match=rf"^n_tokens must be .*not a {kind} .*numpy array.*\.$"):
         units.require_positive(wrong, "n_tokens", "tokens")
 
 

@@ -30,6 +30,9 @@ FAMILY_BY_MODEL_TYPE: Mapping[str, str] = MappingProxyType(
     }
 )
 
+_TIED_UNLESS_SAID = frozenset({"gpt2", "smollm3"})
+"""Model types whose configuration class ties the embeddings by default; a config.json leaves defaults out."""
+
 _LATENT_ATTENTION = ("deepseek_v2", "deepseek_v3", "kimi_k2", "minicpm3")
 _LARGEST_FILE_BYTES = 4 * MB
 _LARGEST_COUNT = 10**9
@@ -62,6 +65,11 @@ class _Config:
         if value is not True and value is not False:
             raise ValueError(f"{key!r} in {self.where} is {repr(value)[:40]}; it must be true or false")
         return value
+
+    @property
+    def ties_embeddings(self) -> bool:
+        """Whether input and output embeddings are one matrix."""
+        return self.switch("tie_word_embeddings", default=self.values.get("model_type") in _TIED_UNLESS_SAID)
 
     def must_divide(self, divisor: str, by: int, dividend: str, value: int, unless: str = "") -> None:
         if value % by:
@@ -123,7 +131,7 @@ def _gpt2(config: _Config, name: str) -> Architecture:
         head_dim=_head_dim(config, hidden=hidden, n_heads=n_heads, keys=("n_embd", "n_head")),
         ffn=config.count("n_inner", default=4 * hidden),
         vocab=config.count("vocab_size"),
-        tied_embeddings=config.switch("tie_word_embeddings", default=True),
+        tied_embeddings=config.ties_embeddings,
         n_positions=config.count("n_positions"),
     )
 
@@ -146,7 +154,7 @@ def _other(config: _Config, name: str, family: str) -> Architecture:
         n_kv_heads=n_kv_heads,
         head_dim=_head_dim(config, hidden=hidden, n_heads=n_heads, keys=("hidden_size", "num_attention_heads")),
         vocab=config.count("vocab_size"),
-        tied_embeddings=config.switch("tie_word_embeddings", default=False),
+        tied_embeddings=config.ties_embeddings,
         ffn=feed_forward["ffn"],
         n_experts=feed_forward.get("n_experts", 0),
         n_experts_per_token=feed_forward.get("n_experts_per_token", 0),

@@ -9,7 +9,7 @@ import sys
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from costkit.cli.output import Rows, csv_text, emit, json_text, table, write_whole
+from costkit.cli.output import Rows, csv_text, deliver, emit, json_text, table
 
 if TYPE_CHECKING:
     from costkit.plan import Plan
@@ -40,6 +40,8 @@ def report(arguments: Namespace) -> int:
 
     from costkit import plan, report
 
+    if not arguments.out.strip():
+        raise ValueError("--out needs the name of a folder, not an empty one")
     overrides = plan.parse_overrides(arguments.overrides)
     plan.read(arguments.plan, overrides)
     notebooks = [report.find(name) for name in arguments.notebooks or report.names()]
@@ -96,7 +98,8 @@ def plan_show(arguments: Namespace) -> int:
         return 0
     shown = [(row.key, row.value_text, row.unit, row.basis, row.as_of, row.source) for row in plan.inputs(chosen)]
     headings = ("Key", "Value", "Unit", "Basis", "As of", "Source")
-    sys.stdout.write(f"{chosen.title or chosen.name}\n\n{table(headings, shown)}\n")
+    lines = table(headings, shown, cut=arguments.file is None)
+    deliver(arguments, f"{chosen.title or chosen.name}\n\n{lines}\n")
     return 0
 
 
@@ -108,7 +111,7 @@ def plan_token(arguments: Namespace) -> int:
 
 def plan_save(arguments: Namespace) -> int:
     """Write a plan to a file."""
-    sys.stdout.write(f"{_read_plan(arguments).save(arguments.out)}\n")
+    sys.stdout.write(f"{_read_plan(arguments).save(arguments.file)}\n")
     return 0
 
 
@@ -123,11 +126,9 @@ def frontier(arguments: Namespace) -> int:
         facts, warnings = dict(answer.facts), list(answer.warnings)
         text = json_text({"headline": answer.headline, "facts": facts, "warnings": warnings, "rows": answer.rows()})
     else:
-        text = "\n\n".join([answer.headline, table(("", ""), answer.facts), *answer.warnings]) + "\n"
-    if arguments.out:
-        write_whole(arguments.out, text)
-    else:
-        sys.stdout.write(text)
+        facts_text = table(("", ""), answer.facts, cut=arguments.file is None)
+        text = "\n\n".join([answer.headline, facts_text, *answer.warnings]) + "\n"
+    deliver(arguments, text)
     return 0
 
 
@@ -179,5 +180,5 @@ def fit(arguments: Namespace) -> int:
         seed=arguments.seed,
         as_json=arguments.json,
     )
-    sys.stdout.write(text)
+    deliver(arguments, text)
     return 0

@@ -1,4 +1,8 @@
-"""How is an answer printed? Aligned text for people, JSON and CSV for programs, files whole or not at all."""
+"""How is an answer given? Aligned text for people, JSON and CSV for programs; printed, or a file that is whole.
+
+- No file is written over unless the command line says --replace.
+- What a terminal's encoding lacks is printed as a question mark; a stream that is closed swallows what it is sent.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,12 @@ import csv
 import io
 import json
 import math
+import os
 import re
 import shutil
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from costkit import writing
@@ -22,16 +26,54 @@ _NUMBER = re.compile(r"-?\$?\d[\d,.]*(e-?\d+)?[KMBT%]?")
 _NARROWEST = 12
 
 
+def prepare(*streams: str) -> None:
+    """Make `sys.stdout` and `sys.stderr` ones that can always be written to."""
+    for number, name in enumerate(streams, start=1):
+        if getattr(sys, name) is None:
+            setattr(sys, name, _nowhere(number))
+        if isinstance(stream := getattr(sys, name), io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def _nowhere(number: int) -> io.TextIOBase:
+    """A stream into nothing under the number of the closed one, so that no file opened later takes its place."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    if nowhere != number:
+        os.dup2(nowhere, number)
+        os.close(nowhere)
+    return os.fdopen(number, "w", encoding="utf-8", closefd=False)
+
+
+def check_target(arguments: Namespace) -> None:
+    """Refuse a file that cannot be written, or that exists without --replace, before anything is computed for it."""
+    path = getattr(arguments, "file", None)
+    if path is None:
+        if getattr(arguments, "replace", False):
+            raise ValueError("--replace is about a file: give its name with -o")
+    elif writing.writable(path).exists() and not arguments.replace:
+        raise ValueError(f"{path!r} exists already: give --replace to write over it, or choose another name")
+
+
+def deliver(arguments: Namespace, text: str) -> None:
+    """Print the text, or write it to the file that the arguments name."""
+    if arguments.file is None:
+        sys.stdout.write(text)
+        return
+    check_target(arguments)
+    writing.write_whole(arguments.file, text.encode())
+
+
 def emit(arguments: Namespace, rows: Rows, headings: Sequence[str] = ()) -> None:
-    """Print rows as the arguments ask: JSON, CSV, or an aligned table with one line a row."""
+    """Deliver rows as the arguments ask: JSON, CSV, or an aligned table with one line a row."""
     if arguments.json:
-        sys.stdout.write(json_text(rows))
+        text = json_text(rows)
     elif arguments.csv:
-        sys.stdout.write(csv_text(rows))
+        text = csv_text(rows)
     else:
         names = list(rows[0]) if rows else []
         cells = [[_cell(row[name]) for name in names] for row in rows]
-        sys.stdout.write(f"{table(headings or [name.replace('_', ' ') for name in names], cells)}\n")
+        text = f"{table(headings or [name.replace('_', ' ') for name in names], cells, cut=arguments.file is None)}\n"
+    deliver(arguments, text)
 
 
 def json_text(value: object) -> str:
@@ -48,8 +90,8 @@ def csv_text(rows: Rows) -> str:
     return text.getvalue()
 
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Columns under headings, numbers to the right; on a terminal the last column ends where the terminal does.
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, cut: bool = True) -> str:
+    """Columns under headings, numbers to the right; with `cut`, lines end where the terminal does, if there is one.
 
     >>> print(table(("GPU", "TFLOP/s"), [("A100", "312"), ("H100", "1,979")]))
     GPU   TFLOP/s
@@ -63,12 +105,14 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     columns = range(len(lines[0]))
     widths = [max(len(line[column]) for line in lines) for column in columns]
     to_right = [_is_numeric([row[column] for row in body]) for column in columns]
-    return "\n".join(_line(line, widths, to_right) for line in lines)
+    padded = [_line(line, widths, to_right) for line in lines]
+    start_of_last = sum(widths[:-1]) + 2 * len(widths[:-1])
+    return "\n".join(_cut(line, start_of_last) for line in padded) if cut else "\n".join(padded)
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], to_right: Sequence[bool]) -> str:
     padded = [c.rjust(w) if right else c.ljust(w) for c, w, right in zip(cells, widths, to_right, strict=True)]
-    return _cut("  ".join(padded).rstrip(), sum(widths[:-1]) + 2 * len(widths[:-1]))
+    return "  ".join(padded).rstrip()
 
 
 def _cut(line: str, start_of_last: int) -> str:
@@ -99,13 +143,3 @@ def _finite(value: Any) -> Any:
     if hasattr(value, "tolist"):
         return _finite(value.tolist())
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def write_whole(path: str | Path, text: str) -> None:
-    """Write a file under a temporary name and rename it, so that a failure leaves the old one."""
-    target = Path(path).expanduser()
-    if target.is_dir():
-        raise ValueError(f"cannot write {str(path)!r}: it is a folder; give a file name in it")
-    if target.exists() and not target.is_file():
-        raise ValueError(f"cannot write {str(path)!r}: it is not a regular file")
-    writing.write_whole(target.resolve(), text.encode())

@@ -112,6 +112,12 @@ def _output_options(parser: Parser, *, csv: bool = True) -> None:
     if csv:
         chosen.add_argument("--csv", action="store_true", help="print CSV instead of text")
     parser.names += ["--json", "--csv"] if csv else ["--json"]
+    _file_options(parser, "write to this file, whole or not at all, instead of printing")
+
+
+def _file_options(parser: Parser, about: str, *, required: bool = False) -> None:
+    parser.option("-o", "--out", dest="file", required=required, metavar="FILE", help=about)
+    parser.option("--replace", action="store_true", help="write over the file of -o if there is one already")
 
 
 def _report(group: Any) -> None:
@@ -138,14 +144,13 @@ def _plan(group: Any) -> None:
     _plan_options(token, positional=True)
     save = _command(actions, "save", commands.plan_save, "a plan as a TOML file of your own, comments kept")
     _plan_options(save, positional=True)
-    save.option("-o", "--out", required=True, metavar="FILE", help="the file to write")
+    _file_options(save, "the file to write", required=True)
 
 
 def _frontier(group: Any) -> None:
     parser = _command(group, "frontier", commands.frontier, "how big a model, on how much data, for this budget")
     _plan_options(parser)
     _output_options(parser)
-    parser.option("-o", "--out", metavar="FILE", help="write to this file, whole or not at all, instead of printing")
 
 
 def _fit(group: Any) -> None:

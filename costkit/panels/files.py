@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from costkit.writing import write_whole
+from costkit import writing
 
 _LONGEST_STEM = 60
 KINDS: Mapping[str, str] = {
@@ -54,7 +54,7 @@ def plan_path(name: str | Path) -> Path:
     text = str(name).strip()
     if not text or text.endswith(("/", "\\")):
         raise ValueError("the plan needs a name to be saved under, for example my-plan")
-    path = Path(text).expanduser()
+    path = writing.expanded(text)
     return path if path.suffix.lower() == ".toml" else path.with_name(f"{path.name}.toml")
 
 
@@ -62,7 +62,7 @@ def export_paths(path: str | Path | None, default: str, kinds: Sequence[str], *,
     """The files an export writes: one of the given name and kind, or one of each kind under the next free name."""
     if path is None:
         return _free(default, kinds)
-    target = Path(path).expanduser()
+    target = writing.expanded(path)
     target = target if target.suffix else target.with_name(target.name + kinds[0])
     if target.suffix.lower() not in kinds:
         raise ValueError(f"{target.name} would be of another kind: the name must end in {' or '.join(kinds)}")
@@ -74,15 +74,15 @@ def export_paths(path: str | Path | None, default: str, kinds: Sequence[str], *,
 def keep_existing(path: Path) -> None:
     """Refuse to write over a file."""
     if path.exists():
-        raise ValueError(f"{path.name} exists already in {path.resolve().parent}: tick Replace, or choose another name")
+        folder = writing.resolved(path).parent
+        raise ValueError(f"{path.name} exists already in {folder}: tick Replace, or choose another name")
 
 
 def write(path: Path, content: bytes) -> Written:
     """Write the file whole or not at all."""
     if not path.parent.is_dir():
         raise ValueError(f"there is no folder '{path.parent}' to write {path.name} in")
-    write_whole(path, content)
-    return Written(path.resolve(), content)
+    return Written(writing.write_whole(path, content), content)
 
 
 def _free(default: str, kinds: Sequence[str]) -> list[Path]:

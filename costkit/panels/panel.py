@@ -16,7 +16,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from costkit import figures, tables, troubles
+from costkit import figures, tables, troubles, writing
 from costkit import plan as plans
 from costkit.panels import files, pieces
 from costkit.panels.changes import changed, preset_name
@@ -81,9 +81,9 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
         """Write the plan as TOML, by default under the name in the box, over an existing file only with `replace`."""
         with self._told(self._failed):
             target = files.plan_path(self.name_box.value if path is None else path)
-            if not self._may_replace(replace) and target.resolve() not in self._saved:
+            if not self._may_replace(replace) and writing.resolved(target) not in self._saved:
                 files.keep_existing(target)
-            saved = self.plan.save(target).expanduser().resolve()
+            saved = writing.resolved(self.plan.save(target))
             self._saved.add(saved)
             self._wrote(f"Saved the plan as {saved}", [files.Written(saved, saved.read_bytes())])
             return saved

@@ -4,6 +4,7 @@ Each notebook's evaluation is a room of its own: `sizing` is that of the Chinchi
 """
 
 from costkit.plan import sizing
+from costkit.plan.differences import Change, changes
 from costkit.plan.files import from_dict, names, parse_overrides, read, replace
 from costkit.plan.inputs import Input, inputs
 from costkit.plan.kinds import Field, PlanError
@@ -11,11 +12,13 @@ from costkit.plan.schema import Plan, fields
 from costkit.plan.sizing import Frontier, frontier
 
 __all__ = [
+    "Change",
     "Field",
     "Frontier",
     "Input",
     "Plan",
     "PlanError",
+    "changes",
     "fields",
     "from_dict",
     "frontier",

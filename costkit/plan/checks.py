@@ -99,12 +99,23 @@ def _check_precision(plan: Plan) -> None:
 
 
 def _check_own_runs(plan: Plan, folder: Path | None) -> None:
-    if plan.training.law != "own-runs":
-        return
-    if not plan.data.runs:
+    """Runs that a plan names are there, under whatever law: the workbook's chapter on own runs reads them too."""
+    if plan.data.runs:
+        _check_runs_file(plan.data.runs, folder)
+    elif plan.training.law == "own-runs":
         raise PlanError("training.law is 'own-runs', but data.runs names no CSV of runs: give its path")
-    if not beside(folder, plan.data.runs).is_file():
-        raise PlanError(f"data.runs: no file {shown(plan.data.runs)} (the path is relative to the plan file)")
+
+
+def _check_runs_file(runs: str, folder: Path | None) -> None:
+    where = "the plan file" if folder is not None else "the current folder"
+    try:
+        found = beside(folder, runs).is_file()
+    except OSError as error:
+        raise PlanError(f"data.runs: cannot read {shown(runs)}: {error.strerror or error}") from None
+    except ValueError as error:
+        raise PlanError(f"data.runs: {error}") from None
+    if not found:
+        raise PlanError(f"data.runs: no file {shown(runs)} (a path is relative to {where})")
 
 
 def _check_sources(plan: Plan, keys: Sequence[str]) -> None:

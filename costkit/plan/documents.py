@@ -23,9 +23,9 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import Item
 
+from costkit import writing
 from costkit.plan.kinds import PlanError, exact_float, shown
 from costkit.units import MB, MILLION
-from costkit.writing import write_whole
 
 TOKEN_START = "costkit:v1:"  # noqa: S105 - a plan's token holds no secret
 LARGEST_BYTES = int(MB)
@@ -34,7 +34,15 @@ _PATH_KEYS = (("data", "runs"), ("model", "architecture"))
 
 def beside(folder: Path | None, path: str) -> Path:
     """The path, relative to the plan's folder (the current one where the plan has none)."""
-    return (folder or Path()) / Path(path).expanduser()
+    return (folder or Path()) / expanded(path)
+
+
+def expanded(path: str | Path) -> Path:
+    """The path with a home folder in place of its `~`, or PlanError where there is none."""
+    try:
+        return writing.expanded(path)
+    except ValueError as error:
+        raise PlanError(str(error)) from None
 
 
 def load(path: Path) -> dict[str, Any]:
@@ -136,7 +144,10 @@ def save(
 
     `values` is what a plan must say (what differs from the defaults), `full` everything that it means.
     """
-    target = _target(path)
+    try:
+        target = writing.writable(path)
+    except ValueError as error:
+        raise PlanError(str(error)) from None
     document = _origin_document(origin)
     here, unnamed = target.parent, "name" not in document and values.get("name") == target.stem
     stated, meant = _moved(values, folder, here), _moved(full, folder, here)
@@ -144,22 +155,10 @@ def save(
         del stated["name"]
     _merge(document, stated, meant, comments)
     try:
-        write_whole(target, tomlkit.dumps(document).encode())
+        writing.write_whole(target, tomlkit.dumps(document).encode())
     except OSError as error:
         raise PlanError(f"cannot save the plan as {shown(str(path))}: {_lower(error.strerror or str(error))}") from None
     return path
-
-
-def _target(path: Path) -> Path:
-    """The file to write, or PlanError where nothing can be written there."""
-    target, named = path.expanduser(), f"cannot save the plan as {shown(str(path))}"
-    if target.is_dir():
-        raise PlanError(f"{named}: it is a folder; give a file name in it")
-    if not target.parent.is_dir():
-        raise PlanError(f"{named}: there is no folder {shown(str(target.parent))}")
-    if target.exists() and not target.is_file():
-        raise PlanError(f"{named}: it is not a regular file")
-    return target.resolve()
 
 
 def _moved(values: Mapping[str, Any], old: Path | None, new: Path) -> dict[str, Any]:

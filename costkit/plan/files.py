@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from costkit import tables
-from costkit.plan import documents
+from costkit.plan import documents, typed
 from costkit.plan.kinds import PlanError, nearest, shown
 from costkit.plan.schema import Plan, fields, keys, kind
 
@@ -60,13 +60,13 @@ def _read(plan: str | Path) -> Plan:
 
 def _exists(path: str) -> bool:
     try:
-        return Path(path).expanduser().exists() and path != ""
+        return documents.expanded(path).exists() and path != ""
     except (OSError, ValueError):
         return False
 
 
 def _from_file(path: Path) -> Plan:
-    where = path.expanduser()
+    where = documents.expanded(path)
     values = documents.load(where)
     values.setdefault("name", where.stem)
     return from_dict(values, origin=where.absolute())
@@ -82,11 +82,16 @@ def from_dict(values: Mapping[str, Any], *, origin: Path | None = None, folder: 
     try:
         plan = Plan.model_validate(values, context={"folder": beside})
     except ValidationError as error:
-        sentences = [_sentence(dict(found)) for found in error.errors(include_url=False)]
+        sentences = [_sentence(found) for found in sorted(map(dict, error.errors(include_url=False)), key=_is_no_typo)]
         more = f" ({len(sentences) - 1} more to correct after this one.)" if len(sentences) > 1 else ""
         named = f"{origin.name}: " if origin is not None else ""
         raise PlanError(f"{named}{sentences[0]}{more}") from None
     return plan.located(origin, beside)
+
+
+def _is_no_typo(error: Mapping[str, Any]) -> bool:
+    """Whether a problem comes after the unknown keys: a mistyped name is often why another one is missing."""
+    return bool(error["type"] != "extra_forbidden")
 
 
 def _sentence(error: Mapping[str, Any]) -> str:
@@ -127,9 +132,12 @@ def _meant(key: str) -> str:
     if last in by_last:
         return f" It is {by_last[last]!r}."
     siblings = tuple(known for known in keys() if known.startswith(f"{section}."))
-    near = nearest(last, tuple(known.rpartition(".")[2] for known in siblings) or tuple(by_last))
+    sections = tuple(dict.fromkeys(known.partition(".")[0] for known in keys() if "." in known))
+    near = nearest(last, tuple(known.rpartition(".")[2] for known in siblings) or (*sections, *by_last))
     if near is None:
         return f" [{section}] has {', '.join(siblings)}." if siblings else ""
+    if near in sections and not siblings:
+        return f" Did you mean the section [{near}]?"
     return f" Did you mean '{f'{section}.{near}' if siblings else by_last[near]}'?"
 
 
@@ -172,8 +180,8 @@ def _put(values: dict[str, Any], key: str, value: object) -> None:
 def parse_overrides(texts: Iterable[str]) -> dict[str, object]:
     """The overrides that `--set key=value` texts mean, each value typed as the plan's schema says.
 
-    >>> parse_overrides(["hardware.n_gpus=64", "data.n_tokens=15e12", "hardware.gpu=H100-SXM5-80GB"])
-    {'hardware.n_gpus': 64.0, 'data.n_tokens': 15000000000000.0, 'hardware.gpu': 'H100-SXM5-80GB'}
+    >>> parse_overrides(["hardware.n_gpus=64", "training.budget_usd=$250k", "hardware.gpu=H100-SXM5-80GB"])
+    {'hardware.n_gpus': 64.0, 'training.budget_usd': 250000.0, 'hardware.gpu': 'H100-SXM5-80GB'}
     """
     found: dict[str, object] = {}
     for text in texts:
@@ -190,7 +198,8 @@ def parse_overrides(texts: Iterable[str]) -> dict[str, object]:
 
 
 def _parsed(key: str, text: str) -> object:
-    if fields()[key].optional and text.strip() == "":
+    field = fields()[key]
+    if field.optional and (not text.strip() or (field.kind in ("int", "float") and typed.is_nothing(text))):
         return None
     try:
         return kind(key).parse(text)

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from costkit import tables, units
+from costkit.plan import typed
 
 _LONGEST_SHOWN = 60
 _TOO_LARGE = 10**400
@@ -133,7 +134,12 @@ class Number:
         words = text.strip()
         if _is_number(words) or words.casefold().lstrip("+-") in ("inf", "nan"):
             return exact_float(words)
-        raise ValueError(f"must be {self._noun()}, not {shown(text)}{self._spelling_hint(words)}")
+        found = typed.amount(words, self.unit)
+        if found is None:
+            raise ValueError(f"must be {self._noun()}, not {shown(text)}{self._spelling_hint(words)}")
+        if math.isinf(found) and any(letter.isdigit() for letter in words):
+            return -_TOO_LARGE if found < 0 else _TOO_LARGE
+        return found
 
     def _noun(self) -> str:
         return f"a {'whole ' if self.whole else ''}number{_of(self.unit)}"
@@ -229,7 +235,7 @@ class Text:
         if isinstance(value, dt.date):
             return value.isoformat()
         if not isinstance(value, str):
-            raise ValueError(f"must be text in quotes, not {_what(value)}")  # noqa: TRY004 - all input errors are ValueErrors
+            raise ValueError(f"must be text in quotes, not {_what(value)}")
         if len(value) > self.longest:
             raise ValueError(f"must be at most {self.longest} characters long, not {len(value)}")
         if any(ord(letter) < 32 and letter not in "\n\t" for letter in value) or not _encodes(value):

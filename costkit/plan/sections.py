@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator, mod
 
 from costkit import architectures, tables
 from costkit.plan.checks import architecture
-from costkit.plan.kinds import Choice, Flag, Kind, Number, Text
+from costkit.plan.kinds import Choice, Flag, Kind, Number, PlanError, Text
 
 PRECISIONS = ("fp32", "tf32", "fp16-mixed", "bf16-mixed", "bf16", "fp8-mixed")
 OPTIMIZERS = ("adamw", "adamw-8bit", "adafactor", "lion", "sgd-momentum", "muon")
@@ -93,10 +93,17 @@ class ModelSection(Section):
     @model_validator(mode="before")
     @classmethod
     def _size_of_architecture(cls, given: Any, info: ValidationInfo) -> Any:
-        if isinstance(given, Mapping) and given.get("architecture") and given.get("n_params") is None:
-            folder = (info.context or {}).get("folder")
-            return {**given, "n_params": float(architecture(str(given["architecture"]), folder).n_params)}
-        return given
+        """Fill in the size; an architecture that is no text is refused here, or its size would be called missing."""
+        named = given.get("architecture") if isinstance(given, Mapping) else None
+        if named is None or named == "" or given.get("n_params") is not None:
+            return given
+        kind = kind_of(cls, "architecture")
+        try:
+            text = str(kind.check(named)) if kind else str(named)
+        except ValueError as error:
+            raise PlanError(f"model.architecture {error}") from None
+        folder = (info.context or {}).get("folder")
+        return {**given, "n_params": float(architecture(text, folder).n_params)}
 
 
 class DataSection(Section):

@@ -34,6 +34,7 @@ _ATTRIBUTES = {
     "col": {"span"},
     "details": {"open"},
     "p": {"class"},
+    "ul": {"class"},
     "img": {"src", "alt", "width", "height"},
     "ol": {"start"},
     "td": {"colspan", "rowspan", "style"},
@@ -49,7 +50,7 @@ _PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-
 _PAPER = re.compile(
     r"https?://(?:www\.)?(?:(arxiv)\.org/(?:abs|pdf)|(?:dx\.)?(doi)\.org)/(.+?)(?:\.pdf)?/?$", re.IGNORECASE
 )
-SENTENCE = "said"
+_CLASSES = {"p": "said", "ul": "notes"}
 _DROPPED = ("style", "noscript", "template")
 
 
@@ -83,8 +84,9 @@ def _judge(tag: Tag, folder: Path | None) -> None:
     if tag.name == "a" and not str(tag.get("href", "")).startswith("#"):
         _say_source(tag)
         return
-    if tag.name == "p" and SENTENCE in tag.get_attribute_list("class"):
-        tag["class"] = SENTENCE
+    known = _CLASSES.get(tag.name, "")
+    if known and known in tag.get_attribute_list("class"):
+        tag["class"] = known
     allowed = _MATH_ATTRIBUTES if tag.name in _MATH else _ATTRIBUTES.get(tag.name, set()) | {"id", "lang", "title"}
     tag.attrs = {name: value for name, value in tag.attrs.items() if name in allowed and _harmless(name, value)}
     if tag.name == "img":
@@ -98,10 +100,10 @@ def _as_text(tag: Tag) -> str:
 
 
 def _harmless(name: str, value: object) -> bool:
-    """Of styles only alignment, of classes only the one of a computed sentence."""
+    """Of styles only alignment, of classes only those of a computed sentence and its notes."""
     if name == "style":
         return _ALIGNMENT.fullmatch(str(value)) is not None
-    return name != "class" or value == SENTENCE
+    return name != "class" or value in _CLASSES.values()
 
 
 def _say_source(link: Tag) -> None:

@@ -30,6 +30,8 @@ from costkit.report.notebooks import INJECTED, WIDGET_VIEW
 PANEL = "panel"
 _NUMERIC = re.compile(r"[-+−~≈<>]*\$?[\d.,]+(e[-+]?\d+)?\s?[%xKMBT]?|")
 _BREAKS = re.compile(r"(?<=[._/])(?=\w)")
+_TABLE = re.compile('<div [^>]*class="table"')
+_SCROLLS_FROM = 700
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
@@ -98,10 +100,21 @@ def read(notebook: NotebookNode, *, folder: Path) -> Page:
 
 def write(page: Page, **context: Any) -> str:
     """The whole page as HTML; the context names the plan and the program in its head and foot."""
-    body = "\n".join(part for part in page.body if part)
-    first = f'<h2 id="{page.contents[0].id}"' if page.contents else None
-    before, mark, after = body.partition(first) if first else (body, "", "")
-    return _template().render(page=page, before=before, after=mark + after, **context)
+    before, after = _around_contents(page)
+    return _template().render(page=page, before=before, after=after, **context)
+
+
+def _around_contents(page: Page) -> tuple[str, str]:
+    """The body before and after its contents: they stand before the first heading, and before the first table."""
+    parts = [part for part in page.body if part]
+    first = f'<h{page.contents[0].level} id="{page.contents[0].id}"' if page.contents else ""
+    for n, part in enumerate(parts):
+        words, mark, rest = part.partition(first) if first else (part, "", "")
+        if mark and not _TABLE.search(words):
+            return "\n".join([*parts[:n], words]), "\n".join([mark + rest, *parts[n + 1 :]])
+        if _TABLE.search(words):
+            return "\n".join(parts[:n]), "\n".join(parts[n:])
+    return "\n".join(parts), ""
 
 
 @functools.cache
@@ -181,9 +194,11 @@ def _figure(page: Page, data: NotebookNode, about: dict[str, Any], kind: str) ->
     source = _address(data, kind)
     page.figures += [Beside(f"{name}.{end}", content) for end, content in _files(data)]
     size = "".join(f' {side}="{int(about[side])}"' for side in ("width", "height") if side in about)
+    wide = ' class="wide"' if int(about.get("width", 0)) > _SCROLLS_FROM else ""
     caption = html.escape(ours.get("caption") or _first_sentence(alt))
     return (
-        f'<figure><img src="{source}" alt="{html.escape(alt)}"{size}>'
+        f'<figure><div class="picture" role="region" tabindex="0" aria-label="Figure {page.n_figures}">'
+        f'<img src="{source}" alt="{html.escape(alt)}"{size}{wide}></div>'
         f"<figcaption><b>Figure {page.n_figures}.</b> {caption}</figcaption></figure>"
     )
 
@@ -240,7 +255,7 @@ def _describe(soup: BeautifulSoup, table: Tag, number: str) -> None:
     caption = table.caption or soup.new_tag("caption")
     words = caption.decode_contents()
     caption.clear()
-    caption.append(cleaning.clean(f"<b>{number}.</b> {words}" if words else f"<b>{number}</b>"))
+    caption.append(cleaning.clean(f"<span><b>{number}.</b> {words}</span>" if words else f"<b>{number}</b>"))
     table.insert(0, caption.extract())
     for head in table.find_all("th"):
         first_row = head.find_parent("thead") is not None or head.find_parent("tr") is table.find("tr")

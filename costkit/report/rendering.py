@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import importlib.metadata
 import os
+import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
@@ -18,10 +19,11 @@ from costkit.figures.shown import IN_REPORT
 from costkit.report import page as pages
 from costkit.report import pdf as printing
 from costkit.report.notebooks import PARAMETERS, ReportError, find, load, run, tagged
-from costkit.writing import write_whole
+from costkit.writing import expanded, write_whole
 
 NEEDED = ("plan_file", "overrides")
-_OURS = frozenset({"figures", "plan.toml", "tables"})
+_OURS = re.compile(r"plan\.toml|tables(/\d\d+-[a-z0-9-]+\.csv)?|figures(/\d\d+-[a-z0-9-]+\.(svg|png|jpg))?")
+_MARKS = (b'<meta name="generator" content="costkit ', b"<p>Made by costkit ")
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
@@ -37,20 +39,21 @@ def render(
     """Run a notebook with a plan and write it as one HTML file, with its tables, figures and plan beside it.
 
     Writes `NAME.html`, `NAME/plan.toml`, `NAME/tables/*.csv` and `NAME/figures/*.svg|png` into `out_dir`, and
-    `NAME.pdf` if asked for; returns their paths. What stood there before is replaced only when all of it is ready.
+    `NAME.pdf` if asked for; returns their paths. An earlier report is replaced only when all of it is ready.
     `progress`: a bar on standard error; by default where that is a terminal.
 
     Raises:
         UnknownName: no such notebook, plan, GPU or law.
         PlanError: the plan or an override is not valid; nothing was run.
-        ReportError: a cell failed, no picture came out, the files cannot be written there, or (with all else in
-            place) no browser was found to print the PDF.
+        ReportError: a cell failed, no picture came out, the files cannot be written there or would displace what no
+            report wrote, or (with all else in place) no browser was found to print the PDF.
     """
-    path, out = find(notebook), Path(out_dir).absolute()
+    path, out = find(notebook), expanded(out_dir).absolute()
     book = load(path)
     _check_parameters(book, path.stem)
-    effective = plans.read(plan, dict(overrides))
-    with _workspace(out, path.stem) as work:
+    base = plans.read(plan)
+    effective = plans.read(base, dict(overrides))
+    with _workspace(out, path.stem, pdf=pdf) as work:
         parameters: dict[str, object] = {"plan_file": _anywhere(plan), "overrides": dict(overrides)}
         ran = run(
             book,
@@ -63,7 +66,7 @@ def render(
         _show_parameters(ran, {**parameters, "plan_file": _in_short(plan)})
         page = _read(ran, path)
         _write_beside(work, page, effective)
-        text = _write_page(page, effective, path.stem)
+        text = _write_page(page, effective, path.stem, plans.changes(base, effective))
         files = _publish(work, out / path.stem, text)
     if pdf:
         files.append(printing.write(files[0], out / f"{path.stem}.pdf"))
@@ -91,7 +94,7 @@ def _anywhere(plan: str | Path) -> str:
     text = str(plan)
     if isinstance(plan, str) and (plan in plans.names() or plan.strip().startswith("costkit:")):
         return text
-    return str(Path(text).expanduser().absolute())
+    return str(expanded(text).absolute())
 
 
 def _in_short(plan: str | Path) -> str:
@@ -114,7 +117,7 @@ def _read(ran: NotebookNode, path: Path) -> pages.Page:
     return page
 
 
-def _write_page(page: pages.Page, effective: plans.Plan, name: str) -> str:
+def _write_page(page: pages.Page, effective: plans.Plan, name: str, changes: Sequence[plans.Change]) -> str:
     return pages.write(
         page,
         title=page.title or name,
@@ -122,6 +125,7 @@ def _write_page(page: pages.Page, effective: plans.Plan, name: str) -> str:
         plan_name=effective.name,
         plan_title=effective.title or effective.name,
         plan_note=effective.note,
+        plan_changes=", ".join(map(str, changes)),
         plan_token=effective.token(),
         version=_version(),
     )
@@ -143,12 +147,12 @@ def _write_beside(work: Path, page: pages.Page, effective: plans.Plan) -> None:
 
 
 @contextmanager
-def _workspace(out: Path, name: str) -> Iterator[Path]:
+def _workspace(out: Path, name: str, *, pdf: bool) -> Iterator[Path]:
     """A hidden folder beside the report to be; gone afterwards, like a report folder that was made for nothing."""
     new = next((folder for folder in reversed((out, *out.parents)) if not folder.exists()), None)
     work = out / f".{name}.{os.getpid()}.partial"
     try:
-        _check_replaceable(out / name)
+        _check_replaceable(out, name, pdf=pdf)
         out.mkdir(parents=True, exist_ok=True)
         work.mkdir()
         yield work
@@ -171,18 +175,35 @@ def _remove_if_empty(folder: Path, last: Path) -> None:
             return
 
 
-def _check_replaceable(folder: Path) -> None:
-    """Never take away a folder that holds something else than an earlier report."""
-    foreign = sorted({entry.name for entry in folder.iterdir()} - _OURS) if folder.is_dir() else []
+def _check_replaceable(out: Path, name: str, *, pdf: bool) -> None:
+    """Never take away what no report wrote: a file under our names, or a folder that holds something of its own."""
+    folder, page, printed = out / name, out / f"{name}.html", out / f"{name}.pdf"
+    foreign = [folder] if _is_there(folder) and (folder.is_symlink() or not folder.is_dir()) else []
+    foreign += [page] if _is_there(page) and not _is_our_page(page) else []
+    foreign += [printed] if pdf and _is_there(printed) and not (printed.is_file() and page.is_file()) else []
     if foreign:
-        raise ReportError(f"{folder} holds {foreign[0]!r}, which no report wrote: choose another folder.")
+        raise ReportError(f"{foreign[0]} is there already, and no report wrote it: choose another folder.")
+    held = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*")) if folder.is_dir() else []
+    strange = [path for path in held if not _OURS.fullmatch(path)] or (held if "plan.toml" not in held else [])
+    if strange:
+        raise ReportError(f"{folder} holds {strange[0]!r}, which no report wrote: choose another folder.")
+
+
+def _is_there(path: Path) -> bool:
+    """Whether anything has that name, a link to nothing included."""
+    return path.exists() or path.is_symlink()
+
+
+def _is_our_page(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    content = path.read_bytes()
+    return any(mark in content for mark in _MARKS)
 
 
 def _publish(work: Path, folder: Path, text: str) -> list[Path]:
     """Put the finished report in place of the old one; the page comes last."""
     page = folder.with_name(f"{folder.name}.html")
-    if page.is_dir():
-        raise IsADirectoryError(0, f"{page.name} is a folder")
     old = work.with_suffix(".old")
     if folder.exists():
         folder.rename(old)

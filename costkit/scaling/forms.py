@@ -85,6 +85,7 @@ def above_floor(law: Law, loss: Numbers, *, unique_tokens: Numbers = np.inf) -> 
     >>> above_floor(law("besiroglu-2024"), 1.8172) > lowest_loss(law("besiroglu-2024"))
     True
     """
+    require_each(loss=loss)
     return scalar(np.maximum(loss, lowest_loss(law, unique_tokens=unique_tokens) * (1 + _RESOLUTION)))
 
 

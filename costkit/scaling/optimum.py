@@ -274,7 +274,7 @@ def _frontier_inverse(law: FrontierLaw, amount: Numbers, *, of: str) -> Numbers:
 
 
 def tokens_for_loss(law: Law, *, n_params: Numbers, loss: Numbers, unique_tokens: Numbers = np.inf) -> Numbers:
-    """Tokens after which a model of this size reaches a loss; infinite where it never does.
+    """The fewest tokens with which a model of this size reaches a loss; infinite where it never does.
 
     >>> from costkit.scaling import law
     >>> "%.4g" % tokens_for_loss(law("sardana-2024"), n_params=70e9, loss=1.9472727897)
@@ -289,7 +289,7 @@ def tokens_for_loss(law: Law, *, n_params: Numbers, loss: Numbers, unique_tokens
     if np.all(np.isinf(unique_tokens)):
         return scalar(once)
     again = _tokens_by_bisection(law, n_params, loss, unique_tokens)
-    return scalar(np.where(once <= unique_tokens, once, again))
+    return scalar(np.where(once <= np.asarray(unique_tokens) * (1 + 1e-12), once, again))
 
 
 def _tokens_by_bisection(law: ScalingLaw, N: Numbers, L: Numbers, U: Numbers) -> Numbers:

@@ -18,15 +18,12 @@ _LEFT, _RIGHT = (0.072, 0.13, 0.42, 0.70), (0.60, 0.13, 0.385, 0.70)
 def own_runs(own: OwnRuns) -> Figure:
     """Residuals of the fit along compute, and tokens per parameter with the band of its bootstrap."""
     fit, runs = own.fit, own.runs
-    example = "Example, made-up runs: " if own.is_example else ""
+    example = "Example (made up): " if own.is_example else ""
     law, size = fit.law, float(np.median(np.abs(fit.residuals)))
     alpha, beta = float(law.alpha), float(law.beta)
-    finding = (
-        f"{len(runs)} runs fit to a median of {percent(size)}; the best size grows as compute to the power "
-        f"{number(beta / (alpha + beta))} ± {number(fit.allocation_error, digits=2)}"
-        if fit.identifiable
-        else f"{len(runs)} runs can't determine a law"
-    )
+    exponent, error = number(beta / (alpha + beta)), number(fit.allocation_error, digits=2)
+    fitted = f"{len(runs)} runs fit to {percent(size)}; the best size grows as compute to the {exponent} ± {error}"
+    finding = fitted if fit.identifiable else f"{len(runs)} runs can't determine a law"
     made = Figure(
         (style.WIDTH, style.HEIGHT), facecolor="white", label=" ".join([f"{example}{finding}.", *fit.warnings])
     )

@@ -202,9 +202,7 @@ def _optimum(law: scaling.Law, flop: float, loss: float | None, demand: Demand) 
     used_up = best.loss is not None and loss is not None and loss > best.loss
     if loss is not None and (demand.served_tokens or used_up):
         return scaling.cheapest_for_loss(law, loss=loss, **demand.limits)
-    if demand.served_tokens:
-        scaling.loss_of(best)
-    return best
+    return best if loss is not None else scaling.optimal_split(law, flop=flop, **demand.limits)
 
 
 def _resized(law: scaling.Law, optimum: scaling.Split, loss: float | None, size_fraction: float) -> scaling.Split:

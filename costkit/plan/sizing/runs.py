@@ -1,7 +1,8 @@
 """What did your own small runs say? A CSV of runs read and checked, and the law fitted to them.
 
 - Columns `params`, `tokens` (or `flop`, from which tokens = flop / 6 params), `loss`; any others are left alone.
-- A file is read whole or not at all: the first cell that is not a number is named with its row and column.
+- A file is read whole or not at all: the first cell that is no number, or none that a run can have, is named with its
+  row and column. A line that starts with # is a comment.
 """
 
 from __future__ import annotations
@@ -15,11 +16,16 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from costkit import scaling, tables
+from costkit import scaling, tables, writing
 from costkit.plan.schema import Plan
 from costkit.units import MIB
 
 MAX_BYTES = 10 * MIB
+MAX_RUNS = 10_000
+LIMITS = {"params": (1e2, 1e17), "tokens": (1e3, 1e20), "loss": (0.01, 100.0)}
+"""What a run can have at least and at most: beyond it a column holds something else, or in another unit."""
+
+_LONGEST_QUOTED = 40
 _ALIASES = {
     "params": ("params", "n_params", "parameters", "n"),
     "tokens": ("tokens", "n_tokens", "d"),
@@ -52,44 +58,54 @@ def read_runs(path: str | Path) -> Runs:
     >>> len(read_runs(tables.path("example_runs.csv")))
     48
     """
-    file = Path(path)
+    file = writing.expanded(path)
     header, *rows = _cells(file)
     columns = _columns(file, header)
     if not rows:
         raise ValueError(
             f"'{file.name}' has a header but no runs; each run is a row of params, tokens (or flop) and loss."
         )
+    if len(rows) > MAX_RUNS:
+        raise ValueError(f"'{file.name}' has {len(rows):,} runs; a law is fitted to {MAX_RUNS:,} at most.")
     values = {what: _numbers(file, rows, index, header[index]) for what, index in columns.items()}
-    tokens = (
-        values["tokens"]
-        if "tokens" in values
-        else values["flop"] / values["params"] / scaling.TRAINING_FLOP_PER_PARAM_TOKEN
-    )
-    return Runs(values["params"], tokens, values["loss"])
+    if "tokens" not in values:
+        with np.errstate(over="ignore"):  # what overflows is no number of tokens, and is told so below
+            values["tokens"] = values["flop"] / values["params"] / scaling.TRAINING_FLOP_PER_PARAM_TOKEN
+    for what, (least, most) in LIMITS.items():
+        column = header[columns[what if what in columns else "flop"]]
+        _require_within(file, values[what], f"column {_cut(column)}", what, least=least, most=most)
+    return Runs(values["params"], values["tokens"], values["loss"])
 
 
 def _cells(file: Path) -> list[list[str]]:
+    try:
+        lines = _text(file).splitlines()
+        rows = list(csv.reader((line for line in lines if not line.lstrip().startswith("#")), strict=True))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ValueError(f"'{file.name}' can't be read as a CSV table in UTF-8: {error}.") from error
+    rows = [row for row in rows if any(cell.strip() for cell in row)]
+    if not rows:
+        raise ValueError(
+            f"'{file.name}' is empty; it needs a header with params, tokens (or flop) and loss, and a row a run."
+        )
+    return rows
+
+
+def _text(file: Path) -> str:
+    """What the file holds; nothing of it is read where it is no file of runs (a pipe would be waited for)."""
     if file.is_dir():
         raise ValueError(f"'{file}' is a directory; give the CSV file of your runs.")
     if not file.exists():
         raise ValueError(
             f"There is no file '{file}'; give the CSV of your runs with columns params, tokens (or flop), loss."
         )
+    if not file.is_file():
+        raise ValueError(f"'{file}' is not a regular file; save your runs as a CSV file.")
     if file.stat().st_size > MAX_BYTES:
         raise ValueError(
             f"'{file.name}' has {file.stat().st_size / MIB:.0f} MiB; a table of runs has {MAX_BYTES / MIB:.0f} at most."
         )
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-        rows = list(csv.reader(text.splitlines(), strict=True))
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise ValueError(f"'{file.name}' can't be read as a CSV table in UTF-8: {error}.") from error
-    rows = [row for row in rows if any(cell.strip() for cell in row) and not row[0].startswith("#")]
-    if not rows:
-        raise ValueError(
-            f"'{file.name}' is empty; it needs a header with params, tokens (or flop) and loss, and a row a run."
-        )
-    return rows
+    return file.read_text(encoding="utf-8-sig")
 
 
 def _columns(file: Path, header: list[str]) -> dict[str, int]:
@@ -110,7 +126,13 @@ def _columns(file: Path, header: list[str]) -> dict[str, int]:
 
 
 def _few(names: list[str], most: int = 8) -> str:
-    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
+    return ", ".join(name[:_LONGEST_QUOTED] for name in names[:most]) + (", ..." if len(names) > most else "")
+
+
+def _cut(text: str) -> str:
+    """A cell's text on one line, of a length that can be read."""
+    words = " ".join(text.split())
+    return words if len(words) <= _LONGEST_QUOTED else f"{words[:_LONGEST_QUOTED]}..."
 
 
 def _numbers(file: Path, rows: list[list[str]], index: int, name: str) -> npt.NDArray[np.float64]:
@@ -122,13 +144,27 @@ def _numbers(file: Path, rows: list[list[str]], index: int, name: str) -> npt.ND
         except ValueError:
             values[i] = math.nan
         if not (math.isfinite(values[i]) and values[i] > 0):
-            raise ValueError(f"'{file.name}', run {i + 1}, column {name.strip()}: '{text}' is not a positive number.")
+            raise ValueError(
+                f"'{file.name}', run {i + 1}, column {_cut(name)}: '{_cut(text)}' is not a positive number."
+            )
     return values
+
+
+def _require_within(
+    file: Path, values: npt.NDArray[np.float64], where: str, what: str, *, least: float, most: float
+) -> None:
+    wrong = np.flatnonzero((values < least) | (values > most))
+    if wrong.size:
+        i, unit = int(wrong[0]), {"params": "parameters", "tokens": "tokens", "loss": "nats per token"}[what]
+        raise ValueError(
+            f"'{file.name}', run {i + 1}, {where}: {values[i]:.4g} {unit}, "
+            f"but a run has from {least:g} to {most:g}; is the column in another unit?"
+        )
 
 
 def fit_runs(path: str | Path, *, n_left_out: int = 0, n_bootstrap: int = 200) -> scaling.Fit:
     """The law fitted to a CSV of runs, with bootstrap draws of a fixed seed; the same file is fitted once."""
-    file = Path(path).absolute()
+    file = writing.expanded(path).absolute()
     if not file.is_file():
         read_runs(file)
     return _fit_once(file, file.stat().st_mtime_ns, n_left_out, n_bootstrap)

@@ -131,7 +131,7 @@ def serving(answer: Frontier) -> Serving:
 
 
 def _loss(answer: Frontier) -> float:
-    return answer.quality.loss if answer.quality else float(scaling.loss_of(answer.optimum))
+    return answer.quality.loss if answer.quality else float(scaling.lowest_loss(answer.law))
 
 
 def _cheapest(answer: Frontier, served: scaling.Numbers) -> scaling.Split:
