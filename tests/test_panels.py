@@ -18,7 +18,9 @@ from matplotlib.figure import Figure
 
 from costkit import figures, panels, plan
 from costkit.panels import Panel, View, stops, typed
+from costkit.panels.changes import named
 from costkit.panels.controls import Control
+from costkit.panels.views import FrontierView
 from costkit.plan import Field, Plan
 
 BUDGET, GPUS, MFU, UNIQUE = "training.budget_usd", "hardware.n_gpus", "training.mfu", "data.unique_tokens"
@@ -240,6 +242,23 @@ def test_a_value_that_no_plan_may_have_is_refused_in_a_sentence(panel: Panel, ke
     panel.set(key, value)
     assert (panel.plan, image(panel)) == before
     assert panel.message
+    assert panel.fault is None
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "sentence"),
+    [
+        (BUDGET, "0", "Budget must be from $0.01 to $1.00T, not '0'."),
+        (BUDGET, "-5", "Budget must be from $0.01 to $1.00T, not '-5'."),
+        (MFU, "150%", "MFU must be from 0.1% to 100%, not '150%'."),
+        (UNIQUE, "3", "Unique tokens must be from 1,000 to 1.00e18 or unlimited, not '3'."),
+        ("model.architecture", "gpt-9", "Architecture: no architecture 'gpt-9'."),
+    ],
+)
+def test_a_refusal_names_the_control(panel: Panel, key: str, text: str, sentence: str) -> None:
+    """A reader finds the control that a sentence speaks of: it goes by its label, in the units of its box."""
+    panel.controls[key].box.value = text
+    assert panel.message.startswith(sentence)
     assert panel.fault is None
 
 
@@ -489,6 +508,53 @@ def test_saving_keeps_the_comments_and_reads_back(panel: Panel, tmp_path: Path) 
     assert "costkit-alert" not in panel.notice.value
 
 
+def test_a_changed_plan_is_saved_under_a_title_of_its_own(panel: Panel, tmp_path: Path) -> None:
+    """A plan whose numbers were changed does not go by the title of the plan it came from."""
+    panel.set(BUDGET, 250_000)
+    panel.set(GPUS, 64)
+    panel.save("mine")
+    saved, title = plan.read(tmp_path / "mine.toml"), plan.read("case-50k").title
+    assert (saved.name, saved.title) == ("mine", f"{title} (changed: GPUs 64, budget $250K)")
+    assert html.escape(saved.title) in panel.notice.value
+    assert plan.changes(saved, panel.plan) == []
+
+
+def test_a_plan_that_was_not_changed_is_saved_as_it_is(panel: Panel, tmp_path: Path) -> None:
+    """A copy is a copy."""
+    panel.set(GPUS, 64)
+    panel.set(GPUS, 32)
+    panel.save("copy")
+    assert plan.read(tmp_path / "copy.toml") == plan.read("case-50k")
+
+
+def test_a_plan_that_came_with_overrides_is_saved_as_changed(view: Recorder, tmp_path: Path) -> None:
+    """What a notebook's parameters changed was changed, too; what is saved again says what came later."""
+    panel = Panel(plan.read("case-50k", {GPUS: 64}), view, [BUDGET])
+    panel.save(tmp_path / "a.toml")
+    again = Panel(tmp_path / "a.toml", view, [BUDGET])
+    again.set(BUDGET, 60_000)
+    again.save(tmp_path / "b.toml")
+    assert plan.read(tmp_path / "a.toml").title.endswith(" (changed: GPUs 64)")
+    assert plan.read(tmp_path / "b.toml").title.endswith(" (changed: GPUs 64; then budget $60,000)")
+    assert plan.read(tmp_path / "b.toml").name == "b"
+
+
+def test_a_title_of_ones_own_is_kept(view: Recorder, tmp_path: Path) -> None:
+    """Who gave the plan a title meant it."""
+    panel = Panel(plan.read("case-50k", {GPUS: 64, "title": "Ours", "name": "ours"}), view, [BUDGET])
+    panel.save(tmp_path / "a.toml")
+    saved = plan.read(tmp_path / "a.toml")
+    assert (saved.title, saved.name) == ("Ours", "ours")
+
+
+@given(st.text("ab (", max_size=200), st.integers(33, 10_000))
+def test_a_changed_title_is_never_too_long(title: str, n_gpus: int) -> None:
+    """However long a title is, that of the changed plan fits and says so."""
+    source = plan.read("case-50k", {"title": title})
+    saved = named(plan.replace(source, {GPUS: n_gpus, BUDGET: 1e9}), source, "x" * 300)
+    assert re.search(r" \(changed: (GPUs [\d,.K]+, budget \$1\.00B|2 inputs)\)$", saved.title)
+
+
 def test_saving_does_not_replace_a_stranger(panel: Panel, tmp_path: Path) -> None:
     """An existing file stays, byte for byte, until the tick says otherwise; one's own may be saved again."""
     stranger = tmp_path / "mine.toml"
@@ -550,6 +616,53 @@ def test_the_figure_is_exported_as_shown_and_for_print(panel: Panel, tmp_path: P
     assert "case-50k-frontier.png and case-50k-frontier.svg" in panel.notice.value
 
 
+def test_a_drawing_for_print_is_that_of_the_last_good_plan(tmp_path: Path) -> None:
+    """A view that draws into one figure may leave it half done; what is exported then is the picture on the screen."""
+
+    class Reusing:
+        def __init__(self) -> None:
+            self.figure = Figure((2, 1), label="Map")
+
+        def __call__(self, plan: Plan) -> View:
+            self.figure.clear()
+            self.figure.text(0.1, 0.5, f"{plan.hardware.n_gpus} GPUs")
+            if plan.hardware.n_gpus > 64:
+                raise ValueError("too many")
+            return View("", (), self.figure, [])
+
+    panel = Panel("case-50k", Reusing(), [GPUS])
+    panel.set(GPUS, 64)
+    good = figures.svg(panel.shown.figure) if panel.shown else ""
+    panel.set(GPUS, 128)
+    assert panel.message == "too many"
+    path = panel.export_figure(tmp_path / "map.svg")
+    assert path
+    assert path.read_text(encoding="utf-8") == good
+
+
+def test_the_frontier_is_exported_as_shown_after_a_refusal(tmp_path: Path) -> None:
+    """So is the frontier, which is drawn into one figure."""
+    panel = panels.frontier("case-50k")
+    panel.set(BUDGET, 5e6)
+    panel.set(BUDGET, 0.01)
+    assert "too small for any model" in panel.message
+    path = panel.export_figure(tmp_path / "map.svg")
+    assert path
+    fresh = FrontierView()(plan.replace(plan.read("case-50k"), {BUDGET: 5e6}))
+    assert path.read_text(encoding="utf-8") == figures.svg(fresh.figure)
+
+
+def test_exports_of_a_changed_plan_are_named_so(panel: Panel, tmp_path: Path) -> None:
+    """Files of the plan and of what was made of it cannot be taken for each other."""
+    panel.export_csv()
+    panel.set(GPUS, 64)
+    panel.export_csv()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "case-50k-changed-frontier.csv",
+        "case-50k-frontier.csv",
+    ]
+
+
 def test_an_export_to_a_given_path_keeps_what_is_there(panel: Panel, tmp_path: Path) -> None:
     """A named file is not written over unasked, and its ending says what it is."""
     assert panel.export_csv(tmp_path / "rows") == tmp_path / "rows.csv"
@@ -593,17 +706,46 @@ def test_a_redraw_is_timed(panel: Panel) -> None:
     assert 0 < panel.redraw_s < 10
 
 
-def test_notes_stand_under_the_picture(view: Recorder) -> None:
-    """What a reader must know before using the answer is there as text, and gone when it no longer holds."""
+def test_notes_stand_under_the_sentence(view: Recorder) -> None:
+    """What a reader must know before using the answer is marked by a word, and gone when it no longer holds."""
 
     def noted(plan: Plan) -> View:
         notes = ("beyond <16> epochs",) if plan.hardware.n_gpus > 32 else ()
         return dataclasses.replace(view(plan), notes=notes)
 
     panel = Panel(plan.read("case-50k"), noted, [GPUS])
-    assert panel.notes.layout.display == "none"
+    assert "Note:" not in panel.words.value
     panel.set(GPUS, 64)
-    assert "<li>beyond &lt;16&gt; epochs</li>" in panel.notes.value
+    said, _, facts = panel.words.value.partition("<dl")
+    assert re.search(r"</p><ul [^>]*><li><b>Note:</b> beyond &lt;16&gt; epochs</li></ul></div>$", said)
+    assert facts
+
+
+def test_facts_keep_their_places(view: Recorder) -> None:
+    """A fact that comes or goes moves no other one."""
+
+    def placed(plan: Plan) -> View:
+        facts = (("Serving", "$5"), ("Time", "3 days")) if plan.hardware.n_gpus > 32 else (("Time", "3 days"),)
+        return dataclasses.replace(view(plan), facts=facts, places={"Serving": 2, "Time": 1})
+
+    panel = Panel(plan.read("case-50k"), placed, [GPUS])
+    assert re.findall(r'span-(\d)"><dt>(\w+)</dt> <dd>([^<]+)', panel.words.value) == [
+        ("2", "Serving", "–"),
+        ("1", "Time", "3 days"),
+    ]
+    panel.set(GPUS, 64)
+    assert re.findall(r"<dt>(\w+)</dt> <dd>([^<]+)", panel.words.value) == [("Serving", "$5"), ("Time", "3 days")]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"data.inference_tokens": 1e12, UNIQUE: 5e9}, {"training.law": "kaplan-2020"}, {"model.pretrained": True}],
+)
+def test_every_fact_of_the_frontier_has_a_place(changes: dict[str, object]) -> None:
+    """The frontier's facts and their places go by the same names, in the same order."""
+    shown = FrontierView()(plan.replace(plan.read("case-50k"), changes))
+    labels = [label for label, _ in shown.facts]
+    assert labels == [label for label in shown.places if label in labels]
 
 
 @pytest.mark.parametrize("name", plan.names())

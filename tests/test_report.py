@@ -20,6 +20,7 @@ from costkit import plan, report, tables
 from costkit.figures import Said, Table
 from costkit.report import cleaning, kernel, markdown, notebooks, page, pdf, rendering
 
+OLD_PAGE = "<html><footer>\n<p>Made by costkit 0.1.0 from the notebook <b>01_broken</b>.</p>\n</footer></html>"
 HOSTILE = "<img src=x onerror=alert(1)>"
 EXTERNAL = re.compile(
     r"""(?:src|href|srcset|action|data|xmlns|poster)\s*=\s*["']?\s*(?:https?:)?//|url\(|@import""", re.IGNORECASE
@@ -204,6 +205,59 @@ def test_the_page_can_be_found_through_without_eyes(soup: BeautifulSoup) -> None
     ]
 
 
+def test_the_page_says_what_made_it(soup: BeautifulSoup) -> None:
+    """A program can tell our pages from others'."""
+    made_by = soup.find("meta", attrs={"name": "generator"})
+    assert isinstance(made_by, Tag)
+    assert str(made_by["content"]).startswith("costkit ")
+
+
+def test_the_page_says_what_was_changed(soup: BeautifulSoup) -> None:
+    """Under a plan's title stand the values that are no longer the plan's own."""
+    lines = [line.get_text() for line in found(soup, "header").find_all("p")]
+    assert lines[:2] == [f"Plan: {HOSTILE}", "Changed: GPUs 64 (was 32)."]
+
+
+def test_a_changed_text_is_escaped_and_no_change_is_not_mentioned(tmp_path: Path) -> None:
+    """What an override holds of markup is shown; a plan as it stands has no such line."""
+    (tmp_path / HOSTILE).write_text("params,tokens,loss", encoding="utf-8")
+    plan.read("case-50k").save(tmp_path / "mine.toml")
+    base = plan.read(tmp_path / "mine.toml")
+    changed = plan.replace(base, {"data.runs": HOSTILE})
+    read = page.Page(tmp_path)
+    text = rendering._write_page(read, changed, "x", plan.changes(base, changed))
+    assert "<b>Changed:</b> Own runs &lt;img src=x onerror=alert(1)&gt; (was not set)." in text
+    assert "Changed:" not in rendering._write_page(read, base, "x", plan.changes(base, base))
+
+
+def test_contents_stand_between_the_answer_and_the_first_table(tmp_path: Path) -> None:
+    """A reader sees the answer, then what is on the page, and only then long tables."""
+    cells = [
+        text("# Why?\n\nWords."),
+        output(Said("It is $5.", ["But <i>beware</i>."])),
+        output(Table([{"x": 1}], "t")),
+    ]
+    book = nbformat.v4.new_notebook(cells=[*cells, text("## How?"), text("## Where?")])  # type: ignore[no-untyped-call]
+    base = plan.read("case-50k")
+    soup = BeautifulSoup(rendering._write_page(page.read(book, folder=tmp_path), base, "x", []), "html.parser")
+    order = [tag.name for tag in found(soup, "main").find_all(["p", "ul", "nav", "table", "h2"]) if not _in_nav(tag)]
+    assert order == ["p", "p", "ul", "nav", "table", "h2", "h2"]
+    assert found(soup, "ul")["class"] == ["notes"]
+    assert found(soup, "ul").get_text() == "But <i>beware</i>."
+
+
+def _in_nav(tag: Tag) -> bool:
+    return tag.find_parent("nav") is not None
+
+
+def output(value: Any) -> Any:
+    """A code cell that has shown the value."""
+    shown = nbformat.v4.new_output(  # type: ignore[no-untyped-call]
+        "execute_result", data={"text/html": value._repr_html_()}
+    )
+    return nbformat.v4.new_code_cell("x", outputs=[shown])  # type: ignore[no-untyped-call]
+
+
 # ---- the files
 
 
@@ -289,7 +343,7 @@ def old_report(tmp_path: Path) -> Iterator[Path]:
     old = tmp_path / "out" / "01_broken"
     (old / "tables").mkdir(parents=True)
     (old / "plan.toml").write_text("old", encoding="utf-8")
-    old.with_name("01_broken.html").write_text("old", encoding="utf-8")
+    old.with_name("01_broken.html").write_text(OLD_PAGE, encoding="utf-8")
     yield tmp_path
     assert sorted(path.name for path in (tmp_path / "out").rglob("*")) == [
         "01_broken",
@@ -297,7 +351,7 @@ def old_report(tmp_path: Path) -> Iterator[Path]:
         "plan.toml",
         "tables",
     ]
-    assert old.with_name("01_broken.html").read_text(encoding="utf-8") == "old"
+    assert old.with_name("01_broken.html").read_text(encoding="utf-8") == OLD_PAGE
 
 
 def test_a_failing_cell_is_named_and_leaves_the_old_report(old_report: Path) -> None:
@@ -331,6 +385,24 @@ def test_a_dead_kernel_is_named(tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists()
 
 
+def strangers(folder: Path) -> None:
+    """Files of somebody else's, under the names that a report would take."""
+    for name in (
+        "a_file",
+        "foreign/01_stand_in/thesis.txt",
+        "paper/01_stand_in/figures/01-cost.png",
+        "mixed/01_stand_in/figures/me.png",
+        "mixed/01_stand_in/plan.toml",
+        "file/01_stand_in",
+        "page/01_stand_in.html",
+        "page_folder/01_stand_in.html/index.html",
+        "pdf/01_stand_in.pdf",
+    ):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("<p>mine</p>", encoding="utf-8")
+
+
 @pytest.mark.usefixtures("no_kernel")
 @pytest.mark.parametrize(
     ("asked", "error", "sentence"),
@@ -341,6 +413,12 @@ def test_a_dead_kernel_is_named(tmp_path: Path) -> None:
         ({"out_dir": "a_file"}, report.ReportError, "cannot write a report into"),
         ({"out_dir": "a_file/below"}, report.ReportError, "cannot write a report into"),
         ({"out_dir": "foreign"}, report.ReportError, "holds 'thesis.txt', which no report wrote"),
+        ({"out_dir": "paper"}, report.ReportError, "holds 'figures', which no report wrote"),
+        ({"out_dir": "mixed"}, report.ReportError, "holds 'figures/me.png', which no report wrote"),
+        ({"out_dir": "file"}, report.ReportError, "01_stand_in is there already, and no report wrote it"),
+        ({"out_dir": "page"}, report.ReportError, "01_stand_in.html is there already, and no report wrote it"),
+        ({"out_dir": "page_folder"}, report.ReportError, "01_stand_in.html is there already, and no report wrote it"),
+        ({"out_dir": "pdf", "pdf": True}, report.ReportError, "01_stand_in.pdf is there already, and no report"),
     ],
 )
 def test_bad_input_is_refused_before_anything_runs(
@@ -348,9 +426,7 @@ def test_bad_input_is_refused_before_anything_runs(
 ) -> None:
     """A misspelt plan or key, or a place where nothing can be written, costs no kernel and changes no file."""
     notebook = stand_in(tmp_path)
-    (tmp_path / "a_file").write_text("mine", encoding="utf-8")
-    (tmp_path / "foreign" / "01_stand_in").mkdir(parents=True)
-    (tmp_path / "foreign" / "01_stand_in" / "thesis.txt").write_text("mine", encoding="utf-8")
+    strangers(tmp_path)
     before = sorted(tmp_path.rglob("*"))
     with pytest.raises(error, match=re.escape(sentence)) as caught:
         report.render(notebook, **{**asked, "out_dir": tmp_path / asked.get("out_dir", "out")})
@@ -477,6 +553,19 @@ def test_headings_of_the_same_words_get_addresses_of_their_own(tmp_path: Path) -
     book = nbformat.v4.new_notebook(cells=[text("## Why?\n\n## Why?"), text("# Late title")])  # type: ignore[no-untyped-call]
     read = page.read(book, folder=tmp_path)
     assert [(heading.id, heading.text) for heading in read.contents] == [("why", "Why?"), ("why-2", "Why?")]
+
+
+def test_only_a_picture_that_is_wide_scrolls(tmp_path: Path) -> None:
+    """On a narrow screen a wide picture keeps a size at which it can be read; a small one needs none."""
+    shown = [
+        nbformat.v4.new_output(  # type: ignore[no-untyped-call]
+            "display_data", data={"image/png": "AAAA"}, metadata={"image/png": {"width": width, "height": 9}}
+        )
+        for width in (300, 1040)
+    ]
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("x", outputs=shown)])  # type: ignore[no-untyped-call]
+    images = BeautifulSoup("".join(page.read(book, folder=tmp_path).body), "html.parser").find_all("img")
+    assert [image.get("class") for image in images] == [None, ["wide"]]
 
 
 def test_numbers_of_a_plain_table_stand_to_the_right(tmp_path: Path) -> None:

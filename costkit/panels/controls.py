@@ -7,8 +7,10 @@
 
 from __future__ import annotations
 
+import math
 import numbers
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -20,6 +22,7 @@ from costkit.plan import Field
 Changed = Callable[["Control"], None]
 _YES_NO = {True: "yes", False: "no"}
 _UNSET = "not set"
+_LONGEST_QUOTED = 40
 
 
 class Control(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
@@ -89,7 +92,7 @@ class NumberControl(Control):
     def edit(self, value: Any) -> None:
         """Show the value and report it; text is read as typed, and stays where it is no number."""
         try:
-            number = value if value is None else _number(value, self.field)
+            number = value if value is None else _within(_number(value, self.field), self.field, given=value)
         except ValueError as error:
             with self._quietly():
                 self.box.value = str(value)
@@ -168,6 +171,35 @@ def _number(value: Any, field: Field) -> float | None:
             size = float(value)
             return int(value) if isinstance(value, numbers.Integral) else size
     return typed.parsed(str(value), field)
+
+
+def _within(number: float | None, field: Field, *, given: Any) -> float | None:
+    """The number where a plan may have it, or a ValueError that says in the box's own words what it may have."""
+    if number is None or field.least is None or field.most is None or field.least <= number <= field.most:
+        return number
+    if number == math.inf and stops.has_unlimited_stop(field):
+        return number
+    words = f"'{given.strip()}'" if isinstance(given, str) and len(given) <= _LONGEST_QUOTED else f"{number:g}"
+    limits = f"from {_limit(field.least, field)} to {_limit(field.most, field)}"
+    unlimited = " or unlimited" if stops.has_unlimited_stop(field) else ""
+    raise ValueError(f"{field.label} must be {limits}{unlimited}, not {words}.")
+
+
+def _limit(number: float, field: Field) -> str:
+    return "0" if number == 0 and field.scale == "log" else typed.shown(number, field)
+
+
+def in_labels(sentence: str, fields: Mapping[str, Field]) -> str:
+    """The sentence with the labels of these fields where it names their keys; what is quoted to be copied stays.
+
+    >>> from costkit import plan
+    >>> fields = {"hardware.n_gpus": plan.fields()["hardware.n_gpus"]}
+    >>> in_labels('hardware.n_gpus must be whole: {"hardware.n_gpus": 8}', fields)
+    'GPUs must be whole: {"hardware.n_gpus": 8}'
+    """
+    for key, field in fields.items():
+        sentence = field.label.join(re.split(rf"(?<![\w.\"'`]){re.escape(key)}(?!\.?\w|[\"'`])", sentence))
+    return sentence
 
 
 def _named(option: Any) -> str:

@@ -61,7 +61,7 @@ def plan_path(name: str | Path) -> Path:
 def export_paths(path: str | Path | None, default: str, kinds: Sequence[str], *, replace: bool) -> list[Path]:
     """The files an export writes: one of the given name and kind, or one of each kind under the next free name."""
     if path is None:
-        return _free(default, kinds)
+        return free(default, kinds)
     target = writing.expanded(path)
     target = target if target.suffix else target.with_name(target.name + kinds[0])
     if target.suffix.lower() not in kinds:
@@ -85,7 +85,8 @@ def write(path: Path, content: bytes) -> Written:
     return Written(writing.write_whole(path, content), content)
 
 
-def _free(default: str, kinds: Sequence[str]) -> list[Path]:
+def free(default: str, kinds: Sequence[str]) -> list[Path]:
+    """One path of each kind under the next name that none of them has yet."""
     number, name = 1, default
     while any(Path(name + kind).exists() for kind in kinds):
         number += 1

@@ -19,8 +19,8 @@ import ipywidgets as widgets
 from costkit import figures, tables, troubles, writing
 from costkit import plan as plans
 from costkit.panels import files, pieces
-from costkit.panels.changes import changed, preset_name
-from costkit.panels.controls import Control, control
+from costkit.panels.changes import changed, named, preset_name, source_of
+from costkit.panels.controls import Control, control, in_labels
 from costkit.panels.view import View, ViewFunction
 from costkit.plan import Plan
 
@@ -41,6 +41,7 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
         self._view, self._name, self._naming = view, name, False
         self.plan = self._base = self._opened = plans.read(plan)
         self._base_name = self._opened_name = preset_name(self.plan)
+        self._source = source_of(self.plan)
         self.shown: View | None = None
         self.fault: Exception | None = None
         self.message, self.redraw_s, self._png = "", 0.0, b""
@@ -78,14 +79,19 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
         self._name_preset()
 
     def save(self, path: str | Path | None = None, *, replace: bool | None = None) -> Path | None:
-        """Write the plan as TOML, by default under the name in the box, over an existing file only with `replace`."""
+        """Write the plan as TOML, by default under the name in the box, over an existing file only with `replace`.
+
+        Where its numbers differ from those of the plan it came from, the file's name and title say so.
+        """
         with self._told(self._failed):
             target = files.plan_path(self.name_box.value if path is None else path)
             if not self._may_replace(replace) and writing.resolved(target) not in self._saved:
                 files.keep_existing(target)
-            saved = writing.resolved(self.plan.save(target))
+            titled = named(self.plan, self._source, target.stem)
+            saved = writing.resolved(titled.save(target))
             self._saved.add(saved)
-            self._wrote(f"Saved the plan as {saved}", [files.Written(saved, saved.read_bytes())])
+            title = "" if titled is self.plan else f", titled '{titled.title}'"
+            self._wrote(f"Saved the plan as {saved}{title}", [files.Written(saved, saved.read_bytes())])
             return saved
         return None
 
@@ -115,12 +121,13 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
         """Lay the parts out: plans first, controls left of the answer, or above it where it is wide, files below."""
         self.presets = widgets.Dropdown(description="Start from", options=[CURRENT])
         self.presets.observe(self._chosen, "value")
-        self.alert, self.words, self.picture, self.notes, self.notice = (widgets.HTML() for _ in range(5))
+        self.alert, self.words, self.picture, self.notice = (widgets.HTML() for _ in range(4))
+        self.words.add_class("costkit-words")
         self.token_box = widgets.Text(description="Copy this", continuous_update=False)
         self.token_box.add_class("costkit-token")
         self.token_box.observe(self._keep_token, "value")
         left = _boxed(widgets.VBox, "controls", list(self.controls.values()))
-        self.answer = _boxed(widgets.VBox, "answer", [self.alert, self.words, self.picture, self.notes])
+        self.answer = _boxed(widgets.VBox, "answer", [self.alert, self.words, self.picture])
         style = widgets.HTML(pieces.STYLE, layout=widgets.Layout(display="none"))
         first, body = _boxed(widgets.HBox, "row", [self.presets]), _boxed(widgets.HBox, "body", [left, self.answer])
         self.children = [style, first, body, self._file_row(), self.notice, self.token_box]
@@ -130,7 +137,7 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
 
     def _file_row(self) -> Any:
         """The row of buttons; each does what one public method does."""
-        name = files.stem(self.plan.name, "changed")
+        name = files.free(files.stem(self.plan.name.removesuffix("-changed"), "changed"), [".toml"])[0].stem
         self.name_box = widgets.Text(description="Save as", value=name, continuous_update=False)
         self.replace_box = widgets.Checkbox(description="Replace", indent=False, tooltip="Write over an existing file")
         methods: dict[str, Callable[[], object]] = {
@@ -172,7 +179,7 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
         """Draw another plan and show its values in every control."""
         with self._told(self._refused):
             self._draw(base)
-            self._base, self._base_name = base, name
+            self._base, self._base_name, self._source = base, name, source_of(base)
             for key, shown in self.controls.items():
                 shown.put(base.value(key))
             self._agree()
@@ -182,12 +189,11 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
         started = time.perf_counter()
         shown = self._view(candidate)
         png = figures.png(shown.figure)
-        words, notes = pieces.answer(shown.headline, shown.facts), pieces.notes(shown.notes)
+        words = pieces.answer(shown.headline, shown.facts, shown.notes, shown.places)
         picture = pieces.picture(png, str(shown.figure.get_label()))
         self.plan, self.shown, self._png, self.fault = candidate, shown, png, None
         self.words.value, self.picture.value = words, picture
         self.answer.layout.flex = f"999 1 {pieces.png_size(png)[0]}px"
-        _put(self.notes, notes)
         self.redraw_s = time.perf_counter() - started
 
     def _agree(self) -> None:
@@ -212,13 +218,13 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
         for key in changes:
             if key in self.controls:
                 self.controls[key].refuse()
-        self._say(sentence)
+        self._say(in_labels(sentence, {key: shown.field for key, shown in self.controls.items()}))
 
     def _say(self, sentence: str) -> None:
         """Show the sentence, and the answer greyed as that of an earlier setting; or neither."""
         self.message = sentence
         _put(self.alert, pieces.alert(sentence))
-        for part in (self.words, self.picture, self.notes):
+        for part in (self.words, self.picture):
             (part.add_class if sentence else part.remove_class)("costkit-old")
 
     def _failed(self, sentence: str) -> None:
@@ -258,18 +264,22 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
         with self._told(self._failed):
             if self.shown is None:
                 raise ValueError("there is nothing to export: the plan has not been drawn yet")
-            default = files.stem(self.plan.name, self._name)
+            changed_too = "changed" if plans.changes(self._source, self.plan) else ""
+            default = files.stem(self.plan.name, changed_too, self._name)
             targets = files.export_paths(path, default, kinds, replace=self._may_replace(replace))
-            written = [files.write(target, self._content(self.shown, target.suffix.lower())) for target in targets]
+            written = [files.write(target, self._content(target.suffix.lower(), self.shown)) for target in targets]
             names = " and ".join(file.path.name for file in written)
             self._wrote(f"Wrote {names} in {written[0].path.parent}", written)
             return written[0].path
         return None
 
-    def _content(self, shown: View, kind: str) -> bytes:
+    def _content(self, kind: str, shown: View) -> bytes:
+        """The file's content; a drawing that can be scaled is made anew, as a refused setting may have spoilt it."""
         if kind == ".png":
             return self._png
-        return (figures.svg(shown.figure) if kind == ".svg" else figures.Table(shown.rows, self._name).csv()).encode()
+        if kind == ".svg":
+            return figures.svg(self._view(self.plan).figure).encode()
+        return figures.Table(shown.rows, self._name).csv().encode()
 
 
 def _controls(plan: Plan, keys: Sequence[str], moved: Callable[[Control], None]) -> dict[str, Control]:

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import base64
 import html
+import re
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from costkit.panels.files import Written
 
+_NONE = "–"
 STYLE = """<style>
-.costkit-panel { max-width: 1400px; padding: 4px 0 8px; gap: 12px; overflow: visible;
+.costkit-panel { max-width: 1400px; padding: 4px 0 8px; gap: 10px; overflow: visible;
   font-family: var(--jp-ui-font-family, sans-serif); color: var(--jp-content-font-color1, inherit) }
 .costkit-panel .widget-html, .costkit-panel .widget-html-content { height: auto; margin: 0; line-height: 1.4;
   overflow: visible }
 .costkit-panel .costkit-body { flex-flow: row wrap; gap: 16px 28px; align-items: flex-start; overflow: visible }
-.costkit-panel .costkit-controls { flex: 1 1 296px; display: grid; gap: 12px 28px; overflow: visible;
+.costkit-panel .costkit-controls { flex: 1 1 296px; display: grid; gap: 10px 28px; overflow: visible;
   grid-template-columns: repeat(auto-fit, minmax(max(240px, 30%), 1fr)) }
 .costkit-panel .costkit-answer { max-width: 100%; min-width: 0; gap: 8px; overflow: visible }
 .costkit-panel .costkit-control { display: grid; grid-template-columns: minmax(0, 1fr) 92px; gap: 3px 12px;
@@ -27,7 +30,7 @@ STYLE = """<style>
 .costkit-panel .costkit-control > .widget-text, .costkit-panel .costkit-control > .widget-dropdown,
 .costkit-panel .costkit-control > .widget-combobox { display: contents }
 .costkit-panel .costkit-control .widget-label { grid-area: 1 / 1 / 2 / 3; width: auto; max-width: none; height: auto;
-  margin: 0; padding: 0; text-align: left; white-space: normal; line-height: 1.3; overflow: visible; font-size: 13px;
+  margin: 0; padding: 0; text-align: left; white-space: normal; line-height: 1.3; overflow: visible; font-size: 12px;
   color: var(--jp-content-font-color1, inherit) }
 .costkit-panel .costkit-control .widget-slider { grid-area: 2 / 1 / 3 / 2; width: auto; min-width: 0; margin: 0 8px;
   overflow: visible }
@@ -40,17 +43,37 @@ STYLE = """<style>
   grid-area: 2 / 1 / 3 / 3; width: 100%; margin: 0; text-align: left }
 .costkit-panel .costkit-control.costkit-refused input, .costkit-panel .costkit-control.costkit-refused select {
   border: 2px solid var(--jp-error-color1, #c62828) }
-.costkit-panel .costkit-headline { min-height: 2.7em; margin: 0; font-size: 18px; line-height: 1.35; font-weight: 600;
-  text-wrap: pretty; overflow-wrap: anywhere }
-.costkit-panel dl.costkit-facts { display: flex; flex-wrap: wrap; gap: 2px 24px; margin: 6px 0 0; font-size: 13px }
-.costkit-panel .costkit-facts dt, .costkit-panel .costkit-facts dd { float: none; display: inline; width: auto;
+.costkit-panel .costkit-words { container-type: inline-size; width: 100%; margin: 0 }
+.costkit-panel .costkit-words .widget-html-content { width: 100% }
+.costkit-panel .costkit-said { min-height: 92px; box-sizing: border-box; padding: 1px 0 1px 12px;
+  border-left: 4px solid var(--jp-brand-color1, #0072b2) }
+.costkit-panel .costkit-headline { margin: 0; font-size: 17px; line-height: 1.35; font-weight: 600; text-wrap: pretty;
+  overflow-wrap: anywhere }
+.costkit-panel ul.costkit-notes { list-style: none; margin: 4px 0 0; padding: 0; font-size: 13px; line-height: 1.35 }
+.costkit-panel .costkit-notes li { margin: 0; padding: 0 }
+.costkit-panel .costkit-notes b { padding: 0 5px; border: 1px solid; border-radius: 3px }
+.costkit-panel dl.costkit-facts { display: grid; grid-template-columns: repeat(6, minmax(0, 1fr)); gap: 4px 18px;
+  margin: 8px 0 0; font-size: 13px; line-height: 1.3 }
+.costkit-panel .costkit-facts dt, .costkit-panel .costkit-facts dd { float: none; display: block; width: auto;
   margin: 0; padding: 0 }
-.costkit-panel .costkit-facts dt { font-weight: 400; color: var(--jp-content-font-color2, inherit) }
-.costkit-panel .costkit-facts dd { font-weight: 600; font-variant-numeric: tabular-nums }
+.costkit-panel .costkit-facts dt { font-weight: 400; font-size: 12px; color: var(--jp-content-font-color2, inherit) }
+.costkit-panel .costkit-facts dd { min-height: 2.6em; font-weight: 600; font-variant-numeric: tabular-nums }
+.costkit-panel .costkit-facts dd span { display: block; font-weight: 400 }
+.costkit-panel .costkit-span-2 { grid-column: span 2 }
+.costkit-panel .costkit-span-3 { grid-column: span 3 }
+@container (max-width: 820px) {
+  .costkit-panel .costkit-said { min-height: 142px }
+  .costkit-panel dl.costkit-facts { grid-template-columns: repeat(3, minmax(0, 1fr)) }
+}
+@container (max-width: 480px) {
+  .costkit-panel .costkit-said { min-height: 0 }
+  .costkit-panel dl.costkit-facts { grid-template-columns: minmax(0, 1fr) }
+  .costkit-panel .costkit-facts > div { grid-column: auto }
+  .costkit-panel .costkit-facts dd { min-height: 0 }
+}
 .costkit-panel .costkit-picture { display: block; max-width: 100%; height: auto; background: #fff; border-radius: 3px }
-.costkit-panel ul.costkit-notes { margin: 0; padding-left: 18px; max-width: 720px; font-size: 13px }
 .costkit-panel .costkit-old .costkit-picture, .costkit-panel .costkit-old .costkit-facts,
-.costkit-panel .costkit-old .costkit-headline, .costkit-panel .costkit-old .costkit-notes { opacity: .45 }
+.costkit-panel .costkit-old .costkit-said { opacity: .45 }
 .costkit-panel .costkit-alert, .costkit-panel .costkit-notice { margin: 0; padding: 4px 12px; overflow-wrap: anywhere;
   border-left: 4px solid }
 .costkit-panel .costkit-alert { font-weight: 600; color: var(--jp-error-color1, #c62828) }
@@ -71,15 +94,39 @@ STYLE = """<style>
 </style>"""
 
 
-def answer(headline: str, facts: Sequence[tuple[str, str]]) -> str:
-    """The sentence with the number in it, and the key numbers under it.
+def answer(
+    headline: str,
+    facts: Sequence[tuple[str, str]],
+    notes: Sequence[str] = (),
+    places: Mapping[str, int] = MappingProxyType({}),
+) -> str:
+    """The sentence with the number in it, what to know before using it, and the key numbers under both.
 
     >>> answer("<3 days>", [])
-    '<p class="costkit-headline" role="status">&lt;3 days&gt;</p>'
+    '<div class="costkit-said" role="status"><p class="costkit-headline">&lt;3 days&gt;</p></div>'
+    >>> answer("", [("Loss", "2 (80%: 1 to 3)")])[-90:]
+    '<div class="costkit-span-1"><dt>Loss</dt> <dd>2 <span>(80%: 1 to 3)</span></dd></div></dl>'
     """
-    numbers = "".join(f"<div><dt>{_text(name)}</dt> <dd>{_text(value)}</dd></div>" for name, value in facts)
-    listed = f'<dl class="costkit-facts">{numbers}</dl>' if numbers else ""
-    return f'<p class="costkit-headline" role="status">{_text(headline)}</p>{listed}'
+    listed = "".join(f"<li><b>Note:</b> {_text(sentence)}</li>" for sentence in notes)
+    noted = f'<ul class="costkit-notes">{listed}</ul>' if listed else ""
+    said = f'<div class="costkit-said" role="status"><p class="costkit-headline">{_text(headline)}</p>{noted}</div>'
+    cells = "".join(_fact(label, text, places.get(label, 1)) for label, text in _placed(facts, places))
+    return f'{said}<dl class="costkit-facts">{cells}</dl>' if cells else said
+
+
+def _placed(facts: Sequence[tuple[str, str]], places: Mapping[str, int]) -> list[tuple[str, str]]:
+    """The facts in the order of their places, a dash where one is empty; then those without a place."""
+    told = dict(facts)
+    return [
+        *((label, told.get(label, _NONE)) for label in places),
+        *(fact for fact in facts if fact[0] not in places),
+    ]
+
+
+def _fact(label: str, text: str, columns: int) -> str:
+    """A key number under its label, with the range in brackets set back."""
+    value = re.sub(r" (\([^()]*\))$", r" <span>\1</span>", _text(text))
+    return f'<div class="costkit-span-{columns}"><dt>{_text(label)}</dt> <dd>{value}</dd></div>'
 
 
 def picture(png: bytes, alt: str) -> str:
@@ -116,16 +163,6 @@ def notice(sentence: str, written: Iterable[Written] = ()) -> str:
         for file in written
     )
     return f'<p class="costkit-notice" role="status">{_text(sentence)}{links}</p>'
-
-
-def notes(sentences: Sequence[str]) -> str:
-    """What to know before using the answer, under the picture.
-
-    >>> notes(["Past <16> epochs."]), notes([])
-    ('<ul class="costkit-notes"><li>Past &lt;16&gt; epochs.</li></ul>', '')
-    """
-    listed = "".join(f"<li>{_text(sentence)}</li>" for sentence in sentences)
-    return f'<ul class="costkit-notes">{listed}</ul>' if listed else ""
 
 
 def data_link(kind: str, content: bytes) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from costkit.plan import Plan
@@ -14,13 +14,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class View:
-    """The answer to one plan; the figure's label is its alternative text, `notes` are what to know before using it."""
+    """The answer to one plan; the figure's label is its alternative text, `notes` are what to know before using it.
+
+    `places` keeps a place for facts that come and go, in order, and says how many of six columns each takes.
+    """
 
     headline: str
     facts: tuple[tuple[str, str], ...]
     figure: Figure
     rows: list[dict[str, Any]]
     notes: tuple[str, ...] = ()
+    places: Mapping[str, int] = field(default_factory=dict)
 
 
 ViewFunction = Callable[[Plan], View]

@@ -12,6 +12,18 @@ from costkit.plan import Plan
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+FRONTIER_PLACES = {
+    "Compute": 1,
+    "Model size": 1,
+    "Training data": 1,
+    "Tokens per parameter": 1,
+    "Loss": 1,
+    "Time": 1,
+    "Serving": 2,
+    "Epochs": 1,
+    "The plan's own split": 3,
+}
+
 
 class FrontierView:
     """The best model for the plan's money, on the map of all such models; what stands still in it is drawn once."""
@@ -25,4 +37,4 @@ class FrontierView:
         told = (answer.headline, answer.facts)
         rows, notes = answer.rows(), answer.warnings
         self._figure = figures.frontier.map(answer, reuse=self._figure)
-        return View(*told, self._figure, rows, notes)
+        return View(*told, self._figure, rows, notes, FRONTIER_PLACES)

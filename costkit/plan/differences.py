@@ -17,23 +17,25 @@ _UNSET = "not set"
 
 @dataclass(frozen=True)
 class Change:
-    """One value that differs: its label, what it is with its unit, and what it was."""
+    """One value that differs: its label, what it is, the unit where the label does not have it, and what it was."""
 
     key: str
     label: str
     now: str
+    unit: str
     was: str
 
     def __str__(self) -> str:
-        return f"{self.label} {self.now} (was {self.was})"
+        now = f"{self.now} {self.unit}" if self.unit else self.now
+        return f"{self.label} {now} (was {self.was})"
 
     @property
     def short(self) -> str:
-        """The change without the old value, as part of a sentence.
+        """The new value alone, as part of a sentence.
 
-        >>> Change("training.budget_usd", "Budget", "$250K", "$50,000").short
+        >>> Change("training.budget_usd", "Budget", "$250K", "", "$50,000").short
         'budget $250K'
-        >>> Change("training.mfu", "MFU", "10%", "7%").short
+        >>> Change("training.mfu", "MFU", "10%", "of the dense 16-bit peak", "7%").short
         'MFU 10%'
         """
         first = self.label.split()[0]
@@ -58,8 +60,8 @@ def _change(field: Field, old: object, new: object) -> Change:
     (was, _), (now, unit) = _text(old, field), _text(new, field)
     if was == now:
         was, now = _exact(old), _exact(new)
-    shown = now if not unit or unit == field.label else f"{now} {unit}"
-    return Change(field.key, field.label, shown, was)
+    known = unit.casefold() in field.label.casefold()
+    return Change(field.key, field.label, now, "" if known else unit, was)
 
 
 def _text(value: object, field: Field) -> tuple[str, str]:

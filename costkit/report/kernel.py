@@ -58,9 +58,10 @@ class _Engine(Engine):  # type: ignore[misc]
         cls, nb_man: Any, kernel_name: str, *, folder: Path, environment: Mapping[str, str], **_unused: object
     ) -> None:
         with _connection_file() as connection_file:
+            manager = _manager(kernel_name, connection_file)
             client = PapermillNotebookClient(
                 nb_man,
-                km=_manager(kernel_name, connection_file),
+                km=manager,
                 timeout=CELL_TIMEOUT_S,
                 startup_timeout=START_TIMEOUT_S,
                 store_widget_state=False,
@@ -75,6 +76,8 @@ class _Engine(Engine):  # type: ignore[misc]
                 raise Stopped(_last_started(nb_man.nb), "its kernel died, perhaps for lack of memory") from error
             except CellTimeoutError as error:
                 raise Stopped(_last_started(nb_man.nb), f"it ran longer than {CELL_TIMEOUT_S} seconds") from error
+            finally:
+                _end(manager)
 
 
 papermill_engines.register(ENGINE, _Engine)
@@ -130,6 +133,14 @@ def _manager(kernel_name: str, connection_file: str) -> AsyncKernelManager:
         connection_file=connection_file,
         transport=transport,
     )
+
+
+def _end(manager: AsyncKernelManager) -> None:
+    """End a kernel that an interrupt left behind, or it writes its connection file again after that was taken away."""
+    process = getattr(manager.provisioner, "process", None)
+    if process is not None and process.poll() is None:
+        process.kill()
+        process.wait()
 
 
 @contextmanager

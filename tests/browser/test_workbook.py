@@ -94,6 +94,35 @@ def test_a_refused_number_keeps_the_last_good_picture(workbook: Page, panel: Loc
     assert errors(workbook) == []
 
 
+def test_the_picture_stays_where_it_is(workbook: Page, panel: Locator) -> None:
+    """Sentences of two lines or three, notes, and facts that come and go do not move the picture."""
+
+    def place() -> list[float]:
+        found: list[float] = panel.evaluate(
+            """one => { const box = one.querySelector('.costkit-picture').getBoundingClientRect();
+                const all = one.getBoundingClientRect(); return [box.left - all.left, box.top - all.top]; }"""
+        )
+        return found
+
+    before = place()
+    for label, text in (
+        ("Tokens served", "1T"),
+        ("Tokens served", "none"),
+        ("Unique tokens", "100M"),
+        ("Unique tokens", "inf"),
+    ):
+        said = headline(panel)
+        enter(panel.get_by_label(label), text)
+        expect(panel.locator(".costkit-headline")).not_to_have_text(said)
+        assert place() == before
+    for law in ("kaplan-2020", "besiroglu-2024"):
+        said = headline(panel)
+        panel.get_by_label("Scaling law").select_option(law)
+        expect(panel.locator(".costkit-headline")).not_to_have_text(said)
+        assert place() == before
+    assert errors(workbook) == []
+
+
 def test_every_control_has_a_name(panel: Locator) -> None:
     """A screen reader can say what each box and list is for."""
     unnamed = panel.locator("input, select").evaluate_all(
