@@ -10,6 +10,8 @@ VENV_PYTHON := .venv/bin/python
 COSTKIT := .venv/bin/costkit
 READY := .venv/ready
 ARGS ?=
+# uv trusts what the system trusts, or a company's proxy could not be passed.
+export UV_SYSTEM_CERTS ?= 1
 
 help:
 	@echo "make lab        set up if needed, then open the workbook in JupyterLab"
@@ -45,7 +47,7 @@ $(READY): requirements.lock pyproject.toml
 lab: $(READY)
 	@echo "Opening the workbook. If no browser appears, copy the address below; Ctrl-C stops it."
 	@$(VENV_PYTHON) -m jupyterlab --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/notebooks/01_chinchilla_frontier.ipynb \
-	  --ServerApp.port_retries=100 --log-level=$(if $(JUPYTER_TOKEN),INFO,WARN) \
+	  --ServerApp.port_retries=100 --log-level=$(if $(JUPYTER_TOKEN),INFO,ERROR) \
 	  $$(test "$$(id -u)" != 0 || echo --allow-root) $(ARGS)
 
 lint: $(READY)

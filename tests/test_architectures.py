@@ -397,6 +397,26 @@ class TestHuggingFace:
         ):
             architectures.from_hf_config(LLAMA | {"num_key_value_heads": 5})
 
+    @pytest.mark.parametrize(
+        ("model_type", "tied"),
+        [
+            *[(name, False) for name in ("gpt_neox", "llama", "mistral", "mixtral", "phi3", "qwen2", "qwen3")],
+            *[("qwen2_moe", False), ("qwen3_moe", False), ("smollm3", True)],
+        ],
+    )
+    def test_unsaid_tying_is_that_of_the_configuration_class(self, model_type: str, tied: bool) -> None:
+        """A config.json that does not say whether embeddings are tied means its class's default in transformers."""
+        experts = {"num_local_experts": 8, "num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 1408}
+        given = LLAMA | experts | {"model_type": model_type, "shared_expert_intermediate_size": 5632}
+        del given["tie_word_embeddings"]
+        assert architectures.from_hf_config(given).tied_embeddings is tied
+
+    def test_smollm3_counts_as_published_without_the_key(self) -> None:
+        """SmolLM3's own config.json leaves the key out, and its published count has the embeddings once."""
+        sizes = {"hidden_size": 2048, "num_hidden_layers": 36, "num_attention_heads": 16, "num_key_value_heads": 4}
+        config = {"model_type": "smollm3", **sizes, "intermediate_size": 11008, "vocab_size": 128256}
+        assert architectures.from_hf_config(config).n_params == PUBLISHED_COUNTS["smollm3-3b"]
+
     def test_more_chosen_experts_than_experts(self) -> None:
         """A token cannot pass through more experts than there are."""
         mixtral = LLAMA | {"model_type": "mixtral", "num_local_experts": 8, "num_experts_per_tok": 9}

@@ -1,6 +1,8 @@
 import csv
 import io
 import json
+import os
+import re
 import signal
 import subprocess
 import sys
@@ -9,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from costkit import plan, report, tables
+from costkit import plan, report, scaling, tables
 from costkit.cli import main
 
 COMMANDS = ("report", "plan", "frontier", "fit", "gpus", "laws", "quotes", "sources", "notebooks")
@@ -136,6 +138,19 @@ def test_plan_save_writes_the_file(folder: Path, capsys: pytest.CaptureFixture[s
         (["fit", "none.csv"], "none.csv"),
         (["report", "--plan", "case-50"], "Did you mean 'case-50k'?"),
         (["report", "99_nothing", "-o", "out"], "no notebook '99_nothing'."),
+        (["plan", "show", "~no-such-user/a.toml"], "there is no home folder for '~no-such-user/a.toml'"),
+        (["plan", "save", "-o", "~no-such-user/a.toml"], "there is no home folder for '~no-such-user/a.toml'"),
+        (["frontier", "-o", "~no-such-user/a.txt"], "there is no home folder for '~no-such-user/a.txt'"),
+        (["report", "01", "-o", "~no-such-user/out"], "there is no home folder for '~no-such-user/out'"),
+        (["fit", "~no-such-user/runs.csv"], "there is no home folder for '~no-such-user/runs.csv'"),
+        (["plan", "show", "--set", "data.runs=~no-such-user/a"], "data.runs: there is no home folder for"),
+        (["plan", "save", "-o", ""], "give the name of a file to write, not an empty one"),
+        (["gpus", "-o", ""], "give the name of a file to write, not an empty one"),
+        (["gpus", "-o", "no/"], "it is a folder"),
+        (["gpus", "-o", "/dev/null"], "it is not a regular file"),
+        (["report", "-o", ""], "--out needs the name of a folder, not an empty one"),
+        (["gpus", "--replace"], "--replace is about a file: give its name with -o"),
+        (["fit", "/dev/zero"], "'/dev/zero' is not a regular file"),
     ],
 )
 def test_bad_input_is_one_sentence_and_leaves_no_file(
@@ -180,8 +195,63 @@ def test_failed_write_keeps_the_old_file(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "replace", fail)
-    assert "no space left" in told(capsys, "frontier", "-o", "a.csv", status=1)
+    assert told(capsys, "frontier", "-o", "a.csv", "--replace", status=1) == "a.csv: no space left on device"
     assert ((folder / "a.csv").read_text(), list(folder.iterdir())) == ("old", [folder / "a.csv"])
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["frontier"],
+        ["frontier", "--plan", "a.toml"],
+        ["plan", "show"],
+        ["plan", "list"],
+        ["plan", "save"],
+        ["gpus"],
+        ["laws", "--csv"],
+        ["quotes", "--json"],
+        ["sources"],
+        ["fit", str(tables.path("example_runs.csv"))],
+    ],
+)
+def test_no_file_is_written_over_unless_asked(
+    folder: Path, capsys: pytest.CaptureFixture[str], argv: list[str]
+) -> None:
+    """Every -o refuses a file that exists, the plan itself among them, and writes over it with --replace."""
+    old = plan.read("case-50k").save(folder / "a.toml").read_text()
+    sentence = told(capsys, *argv, "-o", "a.toml", status=2)
+    assert sentence == "'a.toml' exists already: give --replace to write over it, or choose another name"
+    assert (folder / "a.toml").read_text() == old
+    told(capsys, *argv, "-o", "a.toml", "--replace")
+    assert (argv == ["plan", "save"]) == ((folder / "a.toml").read_text() == old)
+    assert list(folder.iterdir()) == [folder / "a.toml"]
+
+
+def test_an_existing_file_is_refused_before_the_work(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody waits for a fit whose answer cannot be written."""
+    (folder / "a.txt").touch()
+    monkeypatch.delattr(plan.sizing, "read_runs")
+    assert "exists already" in told(capsys, "fit", "runs.csv", "-o", "a.txt", status=2)
+
+
+@pytest.mark.parametrize("argv", [["gpus", "-o", "loop"], ["plan", "save", "-o", "loop"], ["gpus", "-o", "loop/a.txt"]])
+def test_links_in_a_circle_are_no_place_to_write(
+    folder: Path, capsys: pytest.CaptureFixture[str], argv: list[str]
+) -> None:
+    """A link that leads back to itself is one sentence, and stays."""
+    (folder / "loop").symlink_to("loop")
+    assert "is a link that leads back to itself" in told(capsys, *argv, status=2)
+    assert [path.name for path in folder.iterdir()] == ["loop"]
+
+
+def test_a_link_is_followed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A link to a file stays a link, and the file behind it is written."""
+    (folder / "link").symlink_to("behind.txt")
+    told(capsys, "gpus", "-o", "link")
+    assert (folder / "link").is_symlink()
+    assert (folder / "behind.txt").read_text() == told(capsys, "gpus")
 
 
 def test_fit_finds_the_law_behind_the_example(capsys: pytest.CaptureFixture[str]) -> None:
@@ -201,6 +271,34 @@ def test_fit_prints_coefficients_and_hold_out(capsys: pytest.CaptureFixture[str]
     assert "Held out: the 9 runs of most compute" in text
 
 
+def test_fit_ends_with_what_it_is_for(capsys: pytest.CaptureFixture[str]) -> None:
+    """The last line is one sentence: exponent with error, tokens per parameter with the band of refits, hold-out."""
+    path = str(tables.path("example_runs.csv"))
+    options = ("--drop-highest", "1", "--bootstrap", "20", "--hold-out", "0.2")
+    last = told(capsys, "fit", path, *options).splitlines()[-1]
+    assert re.fullmatch(
+        r"The best size grows as compute to the power 0\.5\d+ ± 0\.0\d+; at 1\.00e21 FLOP, the most of these runs, it "
+        r"takes 21\.7 tokens per parameter \(middle 80% of refits: \S+ to \S+\), and the held-out runs were off by "
+        r"0\.535%\.",
+        last,
+    )
+    facts = json.loads(told(capsys, "fit", path, *options, "--json"))
+    assert facts["tokens_per_param_low_80"] < facts["tokens_per_param"] < facts["tokens_per_param_high_80"]
+    assert "refits" not in told(capsys, "fit", path).splitlines()[-1]
+
+
+def test_fit_counts_the_runs_before_the_time(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hold-out that leaves too few runs is refused before anything is fitted, with how many it takes."""
+    monkeypatch.delattr(scaling, "fit")
+    options = ("--drop-highest", "39", "--bootstrap", "100000", "--hold-out", "0.2")
+    sentence = told(capsys, "fit", str(tables.path("example_runs.csv")), *options, status=2)
+    assert sentence == (
+        "--hold-out 0.2 of 9 runs leaves 7 to fit, and a fit needs 8: it takes 10 runs, or hold out less"
+    )
+
+
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
@@ -211,6 +309,13 @@ def test_fit_prints_coefficients_and_hold_out(capsys: pytest.CaptureFixture[str]
             "2 runs, 2 of them different, can't determine five coefficients",
         ),
         ("params,tokens,loss\n" + "1e9,2e10,2.5\n" * 20, "20 runs, 1 of them different"),
+        ("params,tokens,loss\n" + "1e9,2e10,2.5\n" * 10_001, "has 10,001 runs; a law is fitted to 10,000 at most"),
+        ("params,tokens,loss\n1e9,2e10," + "x" * 9_000 + "\n", "run 1, column loss: '" + "x" * 40 + "...' is not"),
+        ("params,tokens,loss\n7,2e10,2.5\n", "run 1, column params: 7 parameters, but a run has from 100 to 1e+17"),
+        ("params,D,loss\n1e9,1e300,2.5\n", "run 1, column D: 1e+300 tokens, but a run has from 1000 to 1e+20"),
+        ("params,flop,loss\n1e-9,1e300,2.5\n", "run 1, column params: 1e-09 parameters"),
+        ("params,flop,loss\n1e9,1e300,2.5\n", "run 1, column flop: 1.667e+290 tokens"),
+        ("params,tokens,loss\n1e9,2e10,2.5\n1e9,2e10,250\n", "run 2, column loss: 250 nats per token"),
     ],
 )
 def test_fit_refuses_what_is_no_set_of_runs(
@@ -220,6 +325,19 @@ def test_fit_refuses_what_is_no_set_of_runs(
     (folder / "runs.csv").write_text(content)
     assert sentence in told(capsys, "fit", "runs.csv", status=2)
     assert (folder / "runs.csv").read_text() == content
+
+
+def test_fit_does_not_wait_for_a_pipe(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A named pipe is refused, not read."""
+    os.mkfifo(folder / "runs.csv")
+    assert "is not a regular file" in told(capsys, "fit", "runs.csv", status=2)
+
+
+def test_a_comment_may_be_indented(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Lines that start with # are comments, with spaces before it and whatever quotes after it."""
+    text = tables.path("example_runs.csv").read_text(encoding="utf-8")
+    (folder / "runs.csv").write_text(f'  # mine, "not yours\n{text}\t# the end\n')
+    assert told(capsys, "fit", "runs.csv") == told(capsys, "fit", str(tables.path("example_runs.csv")))
 
 
 @pytest.mark.parametrize(
@@ -320,10 +438,45 @@ def test_closed_pipe_is_quiet() -> None:
     assert (done.stdout.count("\n"), done.stderr) == (1, "")
 
 
-def test_interrupt_is_quiet() -> None:
-    """Ctrl-C ends a long fit with status 130 and no traceback."""
+@pytest.mark.parametrize(
+    ("redirection", "status", "err"),
+    [
+        (">&-", 0, ""),
+        ("<&- >&-", 0, ""),
+        ("> /dev/full", 1, "costkit: no space left on device\n"),
+        ("--wrong 2>&-", 2, ""),
+        ("--wrong >&- 2>&-", 2, ""),
+    ],
+)
+def test_a_closed_or_full_stream_is_no_fault(redirection: str, status: int, err: str) -> None:
+    """Whatever standard output and error are, the exit status is right and no traceback is shown."""
+    command = f"'{sys.executable}' -m costkit gpus {redirection}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (status, "", err)
+
+
+def test_what_the_terminal_cannot_show_is_replaced() -> None:
+    """A title that the encoding lacks is printed with question marks."""
+    command = [sys.executable, "-m", "costkit", "plan", "show", "--set", "title=to the 🚀"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONIOENCODING": "ascii"}
+    )
+    assert done.stdout.splitlines()[0] == "to the ?"
+
+
+def test_a_fault_of_ours_exits_with_1_and_its_traceback() -> None:
+    """A slip inside a command is Python's to print."""
+    code = "import sys; from costkit import cli, tables; del tables.quotes; sys.exit(cli.main(['quotes']))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.splitlines()[-1].partition(":")[0]) == (1, "AttributeError")
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_quietly(number: signal.Signals, status: int) -> None:
+    """Ctrl-C or SIGTERM ends a long fit with the shell's status and no traceback, also from a background shell."""
     code = (
-        "import sys; from costkit import plan; from costkit.cli import main;"
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        "from costkit import plan; from costkit.cli import main;"
         "plan.sizing.read_runs = lambda path: (print('started', flush=True), __import__('time').sleep(60));"
         "sys.exit(main(['fit', 'runs.csv']))"
     )
@@ -331,6 +484,23 @@ def test_interrupt_is_quiet() -> None:
     assert running.stdout is not None
     running.stdout.readline()
     time.sleep(0.1)
-    running.send_signal(signal.SIGINT)
+    running.send_signal(number)
     _, err = running.communicate(timeout=30)
-    assert (running.returncode, err) == (130, "")
+    assert (running.returncode, err) == (status, "")
+
+
+@pytest.mark.slow
+def test_a_report_that_is_ended_leaves_nothing(folder: Path) -> None:
+    """SIGTERM in the middle of a report takes its hidden folder and its kernel's files away."""
+    (folder / "tmp").mkdir()
+    command = [sys.executable, "-m", "costkit", "report", "01", "-o", "out"]
+    root = str(Path(__file__).parents[1])
+    environment = {**os.environ, "TMPDIR": str(folder / "tmp"), "PYTHONPATH": root}
+    running = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    until = time.monotonic() + 60
+    while running.poll() is None and time.monotonic() < until and not list(folder.glob("tmp/costkit-kernel-*/*")):
+        time.sleep(0.05)
+    time.sleep(0.5)
+    running.terminate()
+    assert running.wait(timeout=60) == 143
+    assert [path.name for path in folder.rglob("*")] == ["tmp"]

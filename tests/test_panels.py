@@ -490,9 +490,9 @@ def test_a_suffix_multiplies(value: float, suffix: str) -> None:
     assert typed.parsed(f"{value:f}{suffix}", field_of(UNIQUE)) == pytest.approx(float(f"{value:f}") * multiple)
 
 
-@pytest.mark.parametrize(("text", "value"), [("7%", 0.07), ("0.07", 0.07), ("45 %", 0.45)])
+@pytest.mark.parametrize(("text", "value"), [("7%", 0.07), ("0.07", 0.07), ("45 %", 0.45), ("40", 0.4), ("1", 1)])
 def test_a_share_is_typed_as_fraction_or_percentage(text: str, value: float) -> None:
-    """Both spellings mean the same."""
+    """Both spellings mean the same; a number too large for a fraction is in the percent of the box's label."""
     assert typed.parsed(text, field_of(MFU)) == pytest.approx(value)
 
 

@@ -330,6 +330,15 @@ def test_optional_value_can_be_unset() -> None:
         ("case.tf32_enabled=true", "case.tf32_enabled", True),
         ("hardware.gpu=H100-SXM5-80GB", "hardware.gpu", "H100-SXM5-80GB"),
         ("title=a = b", "title", "a = b"),
+        ("training.budget_usd=$250k", "training.budget_usd", 250e3),
+        ("training.budget_usd=$1,500,000", "training.budget_usd", 1.5e6),
+        ("training.mfu=45%", "training.mfu", 0.45),
+        ("data.n_tokens=15T", "data.n_tokens", 15e12),
+        ("data.n_tokens=1.4 trillion tokens", "data.n_tokens", 1.4e12),
+        ("data.unique_tokens=unlimited", "data.unique_tokens", math.inf),
+        ("data.inference_tokens=none", "data.inference_tokens", 0),
+        ("training.target_loss=none", "training.target_loss", None),
+        ("case.tf32_enabled=no", "case.tf32_enabled", False),
         ("training.target_loss=", "training.target_loss", None),
     ],
 )
@@ -345,10 +354,9 @@ def test_override_text_is_typed_by_the_schema(text: str, key: str, value: object
         (["=3"], "an override is written key=value"),
         (["hardware.n_gpu=64"], "Did you mean 'hardware.n_gpus'?"),
         (["hardware.n_gpus=64", "hardware.n_gpus=65"], "hardware.n_gpus is set twice"),
-        (["training.mfu=45%"], "write 0.45"),
-        (["data.n_tokens=15T"], "write 15e12"),
-        (["data.n_tokens=1,000,000"], "write 1000000, without commas"),
-        (["hardware.usd_per_gpu_hour=$3"], "write 3, without the sign"),
+        (["data.n_tokens=45%"], "write the number without %"),
+        (["data.n_tokens=$3"], "write 3, without the sign"),
+        (["data.n_tokens=lots"], "data.n_tokens must be a number of tokens, not 'lots'"),
         (["case.tf32_enabled=perhaps"], "case.tf32_enabled must be true or false"),
         (["hardware.n_gpus="], "hardware.n_gpus must be a whole number of GPUs"),
     ],
@@ -360,11 +368,43 @@ def test_override_text_that_means_nothing_is_refused(texts: list[str], sentence:
     assert sentence in str(caught.value)
 
 
-def test_1e400_is_not_unlimited() -> None:
+@pytest.mark.parametrize("text", ["1e400", "-1e400", "9" * 400 + "T"])
+def test_1e400_is_not_unlimited(text: str) -> None:
     """A number that overflows is refused even where inf is allowed."""
-    assert "the given number is too large" in sentence_for(
-        "case-50k", plan.parse_overrides(["data.unique_tokens=1e400"])
+    overrides = plan.parse_overrides([f"data.unique_tokens={text}"])
+    assert "the given number is too large" in sentence_for("case-50k", overrides)
+
+
+def test_a_bare_percentage_on_the_command_line_is_asked_about() -> None:
+    """--set training.mfu=45 has no label that says %, so it is refused with what it probably means."""
+    overrides = plan.parse_overrides(["training.mfu=45"])
+    assert "it looks like a percentage, write 0.45" in sentence_for("case-50k", overrides)
+
+
+@pytest.mark.parametrize(
+    ("value", "what"),
+    [("5", "5"), ("0", "0"), ("true", "true"), ("[1]", "a list"), ("{a = 1}", "a section of its own")],
+)
+def test_an_architecture_is_text(folder: Path, value: str, what: str) -> None:
+    """Anything else is refused as such, not looked up, and its size is not called missing."""
+    (folder / "mine.toml").write_text(MINIMAL.replace("n_params = 1e9", f"architecture = {value}"))
+    assert sentence_for("mine.toml") == f"mine.toml: model.architecture must be text in quotes, not {what}"
+
+
+def test_a_typo_comes_before_what_it_makes_missing(folder: Path) -> None:
+    """Of several errors the unknown key is told first: it is often why another one is missing."""
+    (folder / "mine.toml").write_text(MINIMAL.replace("[model]", "[modell]"))
+    assert sentence_for("mine.toml") == (
+        "mine.toml: no key 'modell' in a plan. Did you mean the section [model]? (1 more to correct after this one.)"
     )
+
+
+@pytest.mark.parametrize("law", ["besiroglu-2024", "own-runs"])
+def test_runs_that_are_not_there_are_refused_under_any_law(folder: Path, law: str) -> None:
+    """A plan that names a missing CSV is refused when it is read, not in the chapter that would use it."""
+    (folder / "mine.toml").write_text(with_line("data", 'runs = "runs.csv"'))
+    sentence = sentence_for("mine.toml", None if law == "besiroglu-2024" else {"training.law": law})
+    assert "data.runs: no file 'runs.csv' (a path is relative to the plan file)" in sentence
 
 
 values = st.fixed_dictionaries(

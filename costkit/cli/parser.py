@@ -102,7 +102,7 @@ def _plan_options(parser: Parser, *, positional: bool = False) -> None:
         default=[],
         dest="overrides",
         metavar="KEY=VALUE",
-        help="change one value, e.g. hardware.n_gpus=64; may be given again",
+        help="change one value, e.g. training.budget_usd=250k; may be given again",
     )
 
 

@@ -156,7 +156,7 @@ def _equal_losses(ax: Axes, answer: Frontier) -> list[Artist]:
     losses = [loss for loss in _LOSSES if loss > floor * 1.002]
     if not losses:
         return []
-    sizes = np.logspace(*ax.get_ylim(), 61)
+    sizes = np.logspace(*ax.get_ylim(), 61 if answer.demand.is_limited else 301)
     at = np.array(losses)[:, None]
     tokens = np.asarray(scaling.tokens_for_loss(answer.law, n_params=sizes, loss=at, unique_tokens=unique))
     x, y = np.log10(scaling.Split(sizes, tokens).flop), np.log10(sizes)
@@ -172,14 +172,18 @@ def _equal_losses(ax: Axes, answer: Frontier) -> list[Artist]:
 
 
 def _loss_labels(ax: Axes, lines: list[Array], losses: list[float]) -> list[Artist]:
-    """The loss at the lower right end of each curve."""
+    """The loss at the lower branch of each curve, a little to the right of its cheapest point."""
     (left, right), bottom = ax.get_xlim(), ax.get_ylim()[0]
     found: list[Artist] = []
     for line, loss in zip(lines, losses, strict=True):
-        inside = line[(line[:, 0] > left) & (line[:, 0] < right - 0.7) & (line[:, 1] > bottom + 0.15)]
-        if len(inside):
+        cheapest = line[np.argmin(line[:, 0])] if len(line) else np.zeros(2)
+        x, y = line.T
+        near = line[(y < cheapest[1]) & (y > bottom + 0.15) & (x < min(cheapest[0] + 2.4, right - 0.7)) & (x > left)]
+        if len(near):
             text = f"loss {loss:g}" if not found else f"{loss:g}"
-            found.append(style.label(ax, (inside[-1, 0], inside[-1, 1]), text, offset=(2, 0), size=style.TINY))
+            found.append(
+                style.label(ax, (near[-1, 0], near[-1, 1]), text, offset=(2, -1), size=style.TINY, ground=True)
+            )
     return found
 
 

@@ -17,8 +17,8 @@ from costkit.plan.sizing.demand import Demand
 Array = npt.NDArray[np.float64]
 
 PERCENTILES = (10.0, 90.0)
-_N_DRAWS, _N_CURVE_DRAWS, _N_COARSE = 200, 40, 10
-_N_SIZES, _SIZE_FACTOR = 97, 12.0
+_N_DRAWS, _N_CURVE_DRAWS, _N_COARSE = 120, 40, 10
+_N_SIZES, _SIZE_FACTOR = 81, 12.0
 _CURVE_FLOP = (1e12, 1e32)
 
 
