@@ -610,3 +610,10 @@ def test_toml_of_packaged_plans_states_units_only_in_keys() -> None:
     for name in plan.names():
         data = tomllib.loads(tables.path(f"plans/{name}.toml").read_text(encoding="utf-8"))
         assert not any(isinstance(value, str) and value[:1].isdigit() for value in data["training"].values())
+
+
+def test_an_override_names_files_of_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A relative path in an override is of the folder it was typed in, not of the packaged plan's."""
+    (tmp_path / "runs.csv").write_bytes(tables.path("example_runs.csv").read_bytes())
+    monkeypatch.chdir(tmp_path)
+    assert plan.read("case-50k", {"data.runs": "runs.csv"}).runs_path == tmp_path / "runs.csv"

@@ -5,7 +5,7 @@ Each notebook's evaluation is a room of its own: `sizing` is that of the Chinchi
 
 from costkit.plan import sizing
 from costkit.plan.differences import Change, changes
-from costkit.plan.files import from_dict, names, parse_overrides, read, replace
+from costkit.plan.files import anchored, from_dict, names, parse_overrides, read, replace
 from costkit.plan.inputs import Input, inputs
 from costkit.plan.kinds import Field, PlanError
 from costkit.plan.schema import Plan, fields
@@ -18,6 +18,7 @@ __all__ = [
     "Input",
     "Plan",
     "PlanError",
+    "anchored",
     "changes",
     "fields",
     "from_dict",

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from costkit import architectures, tables
+from costkit import tables
 from costkit.plan.documents import beside
 from costkit.plan.kinds import PlanError, shown, suggestion
+from costkit.plan.shapes import architecture
 
 if TYPE_CHECKING:
     from costkit.plan.schema import Plan
@@ -35,21 +36,6 @@ def check_consistent(plan: Plan, keys: Sequence[str], folder: Path | None) -> No
     _check_own_runs(plan, folder)
     _check_one_goal(plan)
     _check_sources(plan, keys)
-
-
-def architecture(name: str, folder: Path | None = None) -> architectures.Architecture:
-    """The architecture of that name, or of the config.json at that path (relative to the plan's folder)."""
-    if not name.endswith(".json") and "/" not in name and "\\" not in name:
-        try:
-            return architectures.named(name)
-        except tables.UnknownName as error:
-            raise PlanError(f"model.architecture: {error}") from None
-    try:
-        return architectures.from_hf_config(beside(folder, name))
-    except OSError as error:
-        raise PlanError(f"model.architecture: cannot read {shown(name)}: {error.strerror or error}") from None
-    except (ValueError, LookupError) as error:
-        raise PlanError(f"model.architecture: {error}") from None
 
 
 def _check_one_goal(plan: Plan) -> None:
@@ -103,7 +89,10 @@ def _check_own_runs(plan: Plan, folder: Path | None) -> None:
     if plan.data.runs:
         _check_runs_file(plan.data.runs, folder)
     elif plan.training.law == "own-runs":
-        raise PlanError("training.law is 'own-runs', but data.runs names no CSV of runs: give its path")
+        raise PlanError(
+            "training.law is 'own-runs', but data.runs names no CSV of runs: give its path in the plan, or as "
+            'overrides = {"data.runs": "runs.csv"}'
+        )
 
 
 def _check_runs_file(runs: str, folder: Path | None) -> None:

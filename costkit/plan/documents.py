@@ -29,7 +29,7 @@ from costkit.units import MB, MILLION
 
 TOKEN_START = "costkit:v1:"  # noqa: S105 - a plan's token holds no secret
 LARGEST_BYTES = int(MB)
-_PATH_KEYS = (("data", "runs"), ("model", "architecture"))
+PATH_KEYS = (("data", "runs"), ("model", "architecture"))
 
 
 def beside(folder: Path | None, path: str) -> Path:
@@ -164,7 +164,7 @@ def save(
 def _moved(values: Mapping[str, Any], old: Path | None, new: Path) -> dict[str, Any]:
     """The values with their relative paths rewritten for the folder they are saved in."""
     moved = {key: dict(value) if isinstance(value, Mapping) else value for key, value in values.items()}
-    for section, key in _PATH_KEYS:
+    for section, key in PATH_KEYS:
         given = moved.get(section, {}).get(key, "")
         found = beside(old, given) if given else None
         if found is None or Path(given).is_absolute() or not found.is_file():

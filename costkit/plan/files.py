@@ -156,9 +156,23 @@ def replace(plan: Plan, overrides: Mapping[str, object]) -> Plan:
     return from_dict(values, folder=plan.folder).located(plan.origin, plan.folder)
 
 
+def anchored(overrides: Mapping[str, object]) -> dict[str, object]:
+    """The overrides with the paths of files in the current folder made whole, since that is where they were written.
+
+    >>> anchored({"data.runs": "no-such-file.csv", "hardware.n_gpus": 64})
+    {'data.runs': 'no-such-file.csv', 'hardware.n_gpus': 64}
+    """
+    found = dict(overrides)
+    for section, name in documents.PATH_KEYS:
+        given = found.get(f"{section}.{name}")
+        if isinstance(given, str) and given and _exists(given):
+            found[f"{section}.{name}"] = str(documents.expanded(given).absolute())
+    return found
+
+
 def _complete(overrides: Mapping[str, object]) -> dict[str, object]:
     """The overrides, and what each of them takes out of the plan."""
-    complete = dict(overrides)
+    complete = anchored(overrides)
     for key, value in overrides.items():
         if key not in keys():
             raise PlanError(unknown_key(str(key)))

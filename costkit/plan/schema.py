@@ -12,7 +12,7 @@ from pydantic import PrivateAttr, ValidationInfo, model_validator
 
 from costkit import architectures
 from costkit.plan import documents
-from costkit.plan.checks import architecture, check_consistent
+from costkit.plan.checks import check_consistent
 from costkit.plan.kinds import Field, Kind, Text
 from costkit.plan.sections import (
     OWN_RUNS,
@@ -27,6 +27,7 @@ from costkit.plan.sections import (
     TrainingSection,
     kind_of,
 )
+from costkit.plan.shapes import architecture
 
 __all__ = ["OWN_RUNS", "Plan", "fields", "keys", "kind"]
 

@@ -14,8 +14,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator, model_validator
 
 from costkit import architectures, tables
-from costkit.plan.checks import architecture
 from costkit.plan.kinds import Choice, Flag, Kind, Number, PlanError, Text
+from costkit.plan.shapes import architecture
 
 PRECISIONS = ("fp32", "tf32", "fp16-mixed", "bf16-mixed", "bf16", "fp8-mixed")
 OPTIMIZERS = ("adamw", "adamw-8bit", "adafactor", "lion", "sgd-momentum", "muon")

@@ -54,7 +54,7 @@ def render(
     base = plans.read(plan)
     effective = plans.read(base, dict(overrides))
     with _workspace(out, path.stem, pdf=pdf) as work:
-        parameters: dict[str, object] = {"plan_file": _anywhere(plan), "overrides": dict(overrides)}
+        parameters = {"plan_file": _anywhere(plan), "overrides": plans.anchored(overrides)}
         ran = run(
             book,
             name=path.stem,
@@ -63,7 +63,7 @@ def render(
             environment={IN_REPORT: "1"},
             progress=progress,
         )
-        _show_parameters(ran, {**parameters, "plan_file": _in_short(plan)})
+        _show_parameters(ran, {"plan_file": _in_short(plan), "overrides": dict(overrides)})
         page = _read(ran, path)
         _write_beside(work, page, effective)
         text = _write_page(page, effective, path.stem, plans.changes(base, effective))

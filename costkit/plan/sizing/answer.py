@@ -116,7 +116,7 @@ def law(plan: Plan) -> scaling.Law:
         return scaling.law(plan.training.law)
     path = plan.runs_path
     if path is None:
-        raise ValueError("training.law is 'own-runs', but data.runs names no CSV of runs: give its path.")
+        raise ValueError("training.law is 'own-runs', but data.runs names no CSV of runs.")
     found = fit_runs(path, n_left_out=plan.data.n_runs_left_out)
     if not found.identifiable:
         raise ValueError(f"Your runs in '{path.name}' can't give a law: {' '.join(found.warnings)}")

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 NOTHING_FRACTION = 5e-4
 """Overheads below 0.05% are not worth a word."""
 
+_LEAST_NATS = 1e-4
+
 
 def headline(answer: Frontier) -> str:
     """The answer in one sentence, with the quality, the split, the time, and how much the size matters."""
@@ -180,8 +182,9 @@ def budget_is_idle(plan: Plan) -> bool:
 def _given_away(answer: Frontier, regret: scaling.Regret) -> str:
     if float(regret.overhead_fraction) < NOTHING_FRACTION:
         return ""
-    wasted, nats = float(regret.wasted_flop), number(float(regret.nats), digits=2)
-    return f"; that gives away {flop(wasted)}, {usd(wasted * answer.usd_per_flop)}, or {nats} nats at its own compute"
+    wasted, nats = float(regret.wasted_flop), float(regret.nats)
+    lost = f", or {number(nats, digits=2)} nats at its own compute" if nats >= _LEAST_NATS else ""
+    return f"; that gives away {flop(wasted)}, {usd(wasted * answer.usd_per_flop)}{lost}"
 
 
 def certainty(answer: Frontier) -> str:
