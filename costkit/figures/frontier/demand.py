@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from costkit import scaling
 from costkit.figures import style
-from costkit.plan.sizing import DataLimit, Serving
+from costkit.plan.sizing import DataLimit, Serving, Unanswered
 from costkit.units import count, number, percent, short_count, usd
 
 _LEFT, _RIGHT = (0.072, 0.13, 0.40, 0.70), (0.575, 0.13, 0.405, 0.70)
@@ -16,8 +16,10 @@ _QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _EPOCH_TICKS = (1, 2, 4, 8, 16, 40, 100)
 
 
-def serving(found: Serving) -> Figure:
+def serving(found: Serving | Unanswered) -> Figure:
     """The size that is cheapest over the model's life, and what it saves, against tokens served."""
+    if isinstance(found, Unanswered):
+        return _unanswered(found)
     made = Figure((style.WIDTH, style.HEIGHT), facecolor="white", label=f"{found.finding}. {found.sentence}")
     style.title(made, found.finding)
     _draw_best_size(style.axes(made, _LEFT), found)
@@ -62,8 +64,10 @@ def _at(where: float, x: scaling.Numbers, y: scaling.Numbers) -> float:
     return float(np.interp(where, np.asarray(x), np.asarray(y)))
 
 
-def data_limit(found: DataLimit) -> Figure:
+def data_limit(found: DataLimit | Unanswered) -> Figure:
     """How much of the compute still counts when only so many tokens are different, and how often each is seen."""
+    if isinstance(found, Unanswered):
+        return _unanswered(found)
     made = Figure((style.WIDTH, style.HEIGHT), facecolor="white", label=f"{found.finding}. {found.sentence}")
     style.title(made, found.finding)
     _draw_counting(style.axes(made, _LEFT), found)
@@ -93,6 +97,13 @@ def _draw_epochs(ax: Axes, found: DataLimit) -> None:
     _mark_plan(ax, found.answer.demand.unique_tokens)
     names = [f"{tick:,}" for tick in _EPOCH_TICKS]
     style.ticks(ax, "y", np.log10(_EPOCH_TICKS).tolist(), names, "Times that each token is seen")
+
+
+def _unanswered(found: Unanswered) -> Figure:
+    """A picture that says why there is none."""
+    made = Figure((style.WIDTH, 0.6), facecolor="white", label=f"{found.finding}. {found.sentence}")
+    style.title(made, found.finding)
+    return made
 
 
 def _tokens_axis(ax: Axes, tokens: scaling.Numbers, name: str) -> None:

@@ -79,6 +79,25 @@ def _opinion(law: scaling.Law, flop: float) -> Opinion:
     return Opinion(law, split, span, law.outside(flop=flop, n_params=float(split.n_params)))
 
 
+@dataclass(frozen=True)
+class Unanswered:
+    """A question that the plan's law can't answer, because it predicts no loss."""
+
+    law: scaling.Law
+    question: str
+
+    @property
+    def finding(self) -> str:
+        """What is not known."""
+        return f"{self.law.title} can't say {self.question}"
+
+    @property
+    def sentence(self) -> str:
+        """Why, and the way out."""
+        other = "a law that does, such as Besiroglu et al. 2024, can"
+        return f"{self.law.title} gives the best size but predicts no loss; {other}."
+
+
 @dataclass(frozen=True, eq=False)
 class Serving:
     """The cheapest size of the plan's quality along tokens served, beside the one that is best for training alone."""
@@ -116,8 +135,10 @@ class Serving:
         )
 
 
-def serving(answer: Frontier) -> Serving:
-    """The cheapest size along tokens served. A law that predicts no loss raises a ValueError."""
+def serving(answer: Frontier) -> Serving | Unanswered:
+    """The cheapest size along tokens served; unanswered by a law that predicts no loss."""
+    if answer.quality is None:
+        return Unanswered(answer.law, "what serving changes")
     best = _cheapest(answer, _SERVED)
     alone = scaling.cheapest_for_loss(answer.law, loss=_loss(answer), unique_tokens=answer.demand.unique_tokens)
     return Serving(
@@ -175,8 +196,10 @@ class DataLimit:
         )
 
 
-def data_limit(answer: Frontier) -> DataLimit:
-    """The plan's compute along unique tokens. A law that predicts no loss raises a ValueError."""
+def data_limit(answer: Frontier) -> DataLimit | Unanswered:
+    """The plan's compute along unique tokens; unanswered by a law that predicts no loss."""
+    if answer.quality is None:
+        return Unanswered(answer.law, "what a limit of data costs")
     split = scaling.optimal_split(answer.law, flop=answer.budget_flop, unique_tokens=_UNIQUE)
     reached = np.maximum(scaling.loss_of(split), scaling.lowest_loss(answer.law) * (1 + 1e-12))
     useful = np.asarray(scaling.flop_for_loss(answer.law, loss=reached)) / answer.budget_flop
