@@ -655,4 +655,4 @@ def test_a_plan_is_named_so_that_the_notebook_finds_it(tmp_path: Path, monkeypat
 def test_the_workbook_renders_under_a_law_without_a_loss(tmp_path: Path) -> None:
     """What such a law can't say is said in its place; the report is whole."""
     files = report.render("01", overrides={"training.law": "kaplan-2020"}, out_dir=tmp_path)
-    assert "Kaplan et al. 2020 gives the best size but predicts no loss" in files[0].read_text(encoding="utf-8").replace("\n", " ")
+    assert "Kaplan et al. 2020 gives the best size but predicts no loss" in files[0].read_text(encoding="utf-8")
