@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from costkit import tables
 from costkit.scaling import TRAINING_FLOP_PER_PARAM_TOKEN
-from costkit.units import HOUR, TFLOP, number, percent, require_positive
+from costkit.units import HOUR, TFLOP, number, numbers, percent, require_positive
 
 HIGHEST_MFU, HIGH_MFU, LOW_MFU = 0.70, 0.60, 0.15
 SPARSE_OVER_DENSE = 2
@@ -176,7 +176,11 @@ def _exact(value: float) -> Range:
     return Range(value, value, value)
 
 
-def _check_fraction(value: float, name: str) -> None:
-    if not 0 < value <= 1:
-        hint = f": it looks like a percentage, write {value / 100:g}" if 2 <= value <= 100 else ""
-        raise ValueError(f"{name} must be a fraction above 0 and at most 1, not {value:g}{hint}")
+def _check_fraction(value: Numbers, name: str) -> None:
+    values = numbers(value)
+    good = (values > 0) & (values <= 1)
+    if not np.all(good):
+        wrong = values[~good].flat[0]
+        given = repr(value) if np.isnan(wrong) and values.ndim == 0 else f"{wrong:g}"
+        hint = f": it looks like a percentage, write {wrong / 100:g}" if 2 <= wrong <= 100 else ""
+        raise ValueError(f"{name} must be a fraction above 0 and at most 1, not {given}{hint}")

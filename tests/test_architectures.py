@@ -407,9 +407,26 @@ class TestHuggingFace:
     def test_unsaid_tying_is_that_of_the_configuration_class(self, model_type: str, tied: bool) -> None:
         """A config.json that does not say whether embeddings are tied means its class's default in transformers."""
         experts = {"num_local_experts": 8, "num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 1408}
-        given = LLAMA | experts | {"model_type": model_type, "shared_expert_intermediate_size": 5632}
+        given = LLAMA | experts | {"model_type": model_type, "shared_expert_intermediate_size": 5632, "head_dim": 128}
         del given["tie_word_embeddings"]
         assert architectures.from_hf_config(given).tied_embeddings is tied
+
+    @pytest.mark.parametrize(
+        ("model_type", "missing"),
+        [("qwen2", "num_key_value_heads"), ("mistral", "num_key_value_heads"), ("qwen3", "head_dim")],
+    )
+    def test_a_key_without_a_default_of_its_own_is_asked_for(self, model_type: str, missing: str) -> None:
+        """Where the configuration class would put a number of its own, the count asks instead of guessing."""
+        given = LLAMA | {"model_type": model_type, "head_dim": 128}
+        del given[missing]
+        with pytest.raises(ValueError, match=f"'{missing}'"):
+            architectures.from_hf_config(given)
+
+    def test_llama_without_key_value_heads_has_one_a_head(self) -> None:
+        """Here the configuration class says as many as attention heads."""
+        given = dict(LLAMA)
+        del given["num_key_value_heads"]
+        assert architectures.from_hf_config(given).n_kv_heads == LLAMA["num_attention_heads"]
 
     def test_smollm3_counts_as_published_without_the_key(self) -> None:
         """SmolLM3's own config.json leaves the key out, and its published count has the embeddings once."""

@@ -1,8 +1,9 @@
 from decimal import ROUND_HALF_UP, Decimal
+from pathlib import Path
 
 import pytest
 
-from costkit import claims, tables
+from costkit import claims, scaling, tables
 from costkit.claims import Checked
 
 SCALING, TABLES = claims.scaling_checks(), claims.chinchilla_tables()
@@ -155,12 +156,30 @@ def test_a_published_zero_that_ours_is_not_is_wrong() -> None:
 def test_an_unknown_kind_is_no_check() -> None:
     """A row of a kind without a formula fails loudly."""
     row = {**ROWS["sardana-loss"], "kind": "guess"}
-    with pytest.raises(KeyError, match="guess"):
+    with pytest.raises(tables.UnknownName, match="no kind of claim 'guess'"):
         claims._checked(row)
 
 
 def test_a_missing_input_is_no_check() -> None:
     """A row without the number that its formula needs fails loudly."""
     row = {**ROWS["sardana-loss"], "n_tokens": ""}
-    with pytest.raises(ValueError, match="could not convert string to float"):
+    with pytest.raises(ValueError, match="Claim 'sardana-loss' needs a number in column n_tokens, not ''"):
         claims._checked(row)
+
+
+def test_a_reader_s_own_claims_are_checked(tmp_path: Path) -> None:
+    """A file of three columns and the inputs of its kind is judged like the package's own."""
+    file = tmp_path / "claims.csv"
+    file.write_text("id,kind,published,law,n_params,n_tokens\nmine,loss,1.98,besiroglu-2024,7e10,1.4e12\n")
+    law = scaling.law("besiroglu-2024")
+    (found,) = claims.check(file)
+    assert found.recomputed == pytest.approx(float(scaling.loss(law, n_params=7e10, n_tokens=1.4e12)), rel=1e-12)
+    assert (found.id, found.verdict) == ("mine", judged("1.98", found.recomputed))
+
+
+def test_a_claim_without_a_kind_is_no_check(tmp_path: Path) -> None:
+    """A missing column is named."""
+    file = tmp_path / "claims.csv"
+    file.write_text("id,published\nmine,1.98\n")
+    with pytest.raises(ValueError, match="needs the columns id, kind and published; 'mine' lacks kind"):
+        claims.check(file)

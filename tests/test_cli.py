@@ -92,6 +92,13 @@ def test_plan_list_names_them_all(capsys: pytest.CaptureFixture[str]) -> None:
     assert [line.split()[0] for line in lines] == list(plan.names())
 
 
+@pytest.mark.parametrize("text", ["refit-240", '"refit-240"', "'refit-240'"])
+def test_a_text_may_keep_the_quotes_of_a_plan_file(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A value copied with its quotes means the same."""
+    token = told(capsys, "plan", "token", "case-50k", "--set", f"training.law={text}").strip()
+    assert plan.read(token).training.law == "refit-240"
+
+
 def test_plan_show_prints_values_units_and_sources(capsys: pytest.CaptureFixture[str]) -> None:
     """A plan is shown with the overridden value in force."""
     text = told(capsys, "plan", "show", "case-50k", "--set", "hardware.n_gpus=64")

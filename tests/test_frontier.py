@@ -804,7 +804,7 @@ def test_no_file_is_no_table(tmp_path: Path) -> None:
 
 def test_a_binary_file_is_no_table(tmp_path: Path) -> None:
     """Bytes that are no text are refused in one line."""
-    with pytest.raises(ValueError, match=r"^'runs\.csv' can't be read as a CSV table in UTF-8"):
+    with pytest.raises(ValueError, match=r"^'runs\.csv' is not text in UTF-8; give a CSV table"):
         sizing.read_runs(table(tmp_path, bytes(range(256)) * 4))
 
 
@@ -841,3 +841,50 @@ def test_a_refused_file_is_left_as_it_was(tmp_path: Path) -> None:
         *before,
         ["runs.csv"],
     )
+
+
+def test_a_mixture_of_experts_counts_what_a_token_passes_through() -> None:
+    """Compute and loss of the plan are those of the active parameters, and the answer says so."""
+    found, mixtral = answer({"model.architecture": "mixtral-8x7b"}), architectures.named("mixtral-8x7b")
+    assert found.planned.n_params == mixtral.n_active_params
+    assert any("12.9B active parameters are counted, not all 46.7B" in warning for warning in found.warnings)
+    assert sizing.ways(found)[0].split.n_params == mixtral.n_active_params
+
+
+def test_a_dense_model_counts_whole() -> None:
+    """Without experts there is nothing to warn of."""
+    found = answer({"model.architecture": "llama-3.1-8b"})
+    assert found.planned.n_params == architectures.named("llama-3.1-8b").n_params
+    assert not any("experts" in warning for warning in found.warnings)
+
+
+def test_a_fine_tune_has_one_way_and_no_best_size() -> None:
+    """No law of training from scratch is read out for a trained model: not in facts, table, valley or picture."""
+    found = answer({"model.pretrained": True})
+    assert [(way.question, way.split.loss) for way in sizing.ways(found)] == [("the plan as it is", None)]
+    assert [label for label, _ in found.facts] == ["Compute", "Model size", "Training data", "Time"]
+    assert dict(found.facts)["Model size"] == "3.00B parameters"
+    assert "a fine-tune has no best size" in found.flatness
+
+
+def test_too_few_unique_tokens_are_named_as_the_cause() -> None:
+    """Where the data and not the budget make the model so small, the sentence says so."""
+    with pytest.raises(ValueError, match=r"^1\.00K unique tokens are too few to train any model on"):
+        plan.frontier(plan.read("case-50k", {UNIQUE: 1000}))
+
+
+def test_the_example_runs_say_what_follows() -> None:
+    """Below the picture of own runs stands what they ask for at their largest compute."""
+    own = sizing.own_runs(plan.read("case-50k"))
+    spent = own.fit.law.flop_range[1]
+    ratio = number(float(scaling.optimal_split(own.fit.law, flop=spent).tokens_per_param))
+    said = f"These made-up runs ask for {ratio} tokens per parameter at {flop(spent)}, their largest compute."
+    assert own.sentence == said
+
+
+def test_a_real_shape_is_told_in_words() -> None:
+    """The nearest architecture is said as layers, width, heads, parameters and tokens."""
+    real = sizing.snapped(answer())
+    shape = real.architecture
+    assert f"{shape.n_layers} layers of width {shape.hidden:,} with {shape.n_heads} heads" in real.sentence
+    assert f"{shape.n_params:,} parameters and takes {count(float(real.split.n_tokens))} tokens" in real.sentence

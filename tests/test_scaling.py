@@ -629,3 +629,9 @@ def test_equivalent_tokens_of_equal_prices_are_the_tokens() -> None:
         usd_per_training_flop=2e-18,
     )
     assert tokens == pytest.approx(4e12, rel=1e-12)
+
+
+def test_a_name_is_no_law() -> None:
+    """The solvers take the law itself, and say so in one sentence."""
+    with pytest.raises(ValueError, match=r"^Give the law itself, scaling\.law\(\.\.\.\), not 'besiroglu-2024'\.$"):
+        scaling.optimal_split("besiroglu-2024", flop=1e21)  # type: ignore[arg-type]

@@ -138,7 +138,9 @@ def _gpt2(config: _Config, name: str) -> Architecture:
 
 def _other(config: _Config, name: str, family: str) -> Architecture:
     hidden, n_heads = config.count("hidden_size"), config.count("num_attention_heads")
-    n_kv_heads = n_heads if family == "gpt-neox" else config.count("num_key_value_heads", default=n_heads)
+    n_kv_heads = (
+        n_heads if family == "gpt-neox" else config.count("num_key_value_heads", default=_usual_kv(config, n_heads))
+    )
     config.must_divide("num_key_value_heads", n_kv_heads, "num_attention_heads", n_heads)
     has_biases = family == "gpt-neox"
     if not family.startswith("qwen2"):
@@ -182,7 +184,14 @@ def _experts(config: _Config, key: str) -> dict[str, int]:
     return {"n_experts": n_experts, "n_experts_per_token": config.count("num_experts_per_tok", most=n_experts)}
 
 
+def _usual_kv(config: _Config, n_heads: int) -> int | None:
+    """As many as attention heads where the configuration class says so; else the key must be there."""
+    return n_heads if config.values["model_type"] in ("llama", "phi3") else None
+
+
 def _head_dim(config: _Config, *, hidden: int, n_heads: int, keys: tuple[str, str]) -> int:
+    if config.values["model_type"] == "qwen3":
+        return config.count("head_dim")
     if config.values.get("head_dim") is None:
         config.must_divide(keys[1], n_heads, keys[0], hidden, unless="without 'head_dim' ")
     return config.count("head_dim", default=hidden // n_heads)

@@ -13,8 +13,8 @@ def inputs_table(plan: Plan, *sections: str) -> Table:
 
     >>> from costkit import plan
     >>> print(inputs_table(plan.read("case-50k"), "market"))
-    Input     Value      Basis      Source                           Note  Key
-    Purchase  on_demand  published  Training Cost Optimization (lesson)  market.purchase
+    Input     Value      Basis      Source                               As of  Note  Key
+    Purchase  on_demand  published  Training Cost Optimization (lesson)                market.purchase
     """
     found = [row for row in inputs(plan) if not sections or row.key.partition(".")[0] in sections]
     order = {section: place for place, section in enumerate(sections)}
@@ -23,7 +23,8 @@ def inputs_table(plan: Plan, *sections: str) -> Table:
         "label": "Input",
         "shown": "Value",
         "basis": "Basis",
-        "origin": "Source",
+        "source": "Source",
+        "as_of": "As of",
         "note": "Note",
         "key": "Key",
     }
@@ -32,5 +33,4 @@ def inputs_table(plan: Plan, *sections: str) -> Table:
 
 def _row(plan: Plan, row: Input) -> dict[str, object]:
     shown = f"{row.value_text} {row.unit}".strip()
-    origin = f"{row.source}, {row.as_of}" if row.as_of else row.source
-    return {**dataclasses.asdict(row), "value": plan.value(row.key), "shown": shown, "origin": origin}
+    return {**dataclasses.asdict(row), "value": plan.value(row.key), "shown": shown}

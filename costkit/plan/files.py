@@ -211,8 +211,16 @@ def parse_overrides(texts: Iterable[str]) -> dict[str, object]:
     return found
 
 
+def _unquoted(text: str) -> str:
+    """Text without the quotes that a plan file would have around it."""
+    bare = text.strip()
+    return bare[1:-1] if len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "\"'" else text
+
+
 def _parsed(key: str, text: str) -> object:
     field = fields()[key]
+    if field.kind in ("text", "choice"):
+        text = _unquoted(text)
     if field.optional and (not text.strip() or (field.kind in ("int", "float") and typed.is_nothing(text))):
         return None
     try:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from costkit import tables, units
+from costkit import architectures, tables, units
 from costkit.plan.kinds import Field
 from costkit.plan.schema import Plan, fields
 
@@ -45,7 +45,8 @@ def _input(plan: Plan, field: Field) -> Input:
         as_of = entry.as_of or _year(entry.source)
         return Input(field.key, field.label, text, unit, source_text(entry.source), as_of, entry.basis, entry.note)
     if field.key == "model.n_params" and (named := plan.target_architecture) is not None:
-        return Input(field.key, field.label, text, unit, f"counted from {named.name}", "", "published")
+        basis = "published" if plan.model.architecture in architectures.names() else "assumed"
+        return Input(field.key, field.label, text, unit, f"counted from {named.name}", "", basis)
     origin = "costkit's default" if not field.required and value == field.default else "this plan"
     return Input(field.key, field.label, text, unit, origin, "", "assumed")
 

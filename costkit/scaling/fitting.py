@@ -15,7 +15,7 @@ import numpy.typing as npt
 from costkit.scaling.huber import MIN_RUNS, Runs, coefficients, huber_sum, parts, polished, residuals_at, starts
 from costkit.scaling.laws import Array, ScalingLaw, repeat_decay
 from costkit.scaling.optimum import TRAINING_FLOP_PER_PARAM_TOKEN
-from costkit.units import number
+from costkit.units import number, require_not_negative
 
 _MAX_ALLOCATION_ERROR, _ONE_LINE = 0.1, 0.95
 _MIN_RANGE_FACTOR = 3.0
@@ -70,6 +70,7 @@ def fit(
     >>> round(found.alpha, 3), round(found.beta, 3), round(found.E, 3)
     (0.348, 0.366, 1.817)
     """
+    require_not_negative(n_bootstrap, "n_bootstrap", "refits")
     runs = Runs.of(n_params, n_tokens, loss)
     best = polished(runs, starts(runs))
     draws = _bootstrap(runs, best, n_bootstrap, rng)

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from costkit.scaling.laws import Law, Numbers, ScalingLaw
+from costkit.scaling.laws import FrontierLaw, Law, Numbers, ScalingLaw
 from costkit.units import numbers, require_positive
 
 MAX_TESTED_EPOCHS = 16.0
 """Beyond this many epochs repeated tokens are worth little, and the fit of Muennighoff et al. left out what harmed."""
 
-_RESOLUTION = 1e-5
+_RESOLUTION = 1e-9
 
 
 def loss(law: Law, *, n_params: Numbers, n_tokens: Numbers, unique_tokens: Numbers = np.inf) -> Numbers:
@@ -78,15 +78,19 @@ def size_for_tokens(law: ScalingLaw, n_tokens: Numbers) -> Numbers:
     return G * (n_tokens * G) ** (law.beta / law.alpha)
 
 
-def above_floor(law: Law, loss: Numbers, *, unique_tokens: Numbers = np.inf) -> Numbers:
+def above_floor(
+    law: Law, loss: Numbers, *, unique_tokens: Numbers = np.inf, margin_fraction: float = _RESOLUTION
+) -> Numbers:
     """A loss that a split can reach: one computed at the floor itself, which no finite run reaches, moved just above.
+
+    `margin_fraction` is how far above the floor at the least, as a fraction of it.
 
     >>> from costkit.scaling import law
     >>> above_floor(law("besiroglu-2024"), 1.8172) > lowest_loss(law("besiroglu-2024"))
     True
     """
     require_each(loss=loss)
-    return scalar(np.maximum(loss, lowest_loss(law, unique_tokens=unique_tokens) * (1 + _RESOLUTION)))
+    return scalar(np.maximum(loss, lowest_loss(law, unique_tokens=unique_tokens) * (1 + margin_fraction)))
 
 
 def lowest_loss(law: Law, *, unique_tokens: Numbers = np.inf) -> Numbers:
@@ -106,12 +110,18 @@ def lowest_loss(law: Law, *, unique_tokens: Numbers = np.inf) -> Numbers:
     return scalar(law.E + law.A / N**law.alpha + law.B / D**law.beta)
 
 
+def require_law(law: Law) -> None:
+    """Refuse what is no law, a law's name above all."""
+    if isinstance(law, ScalingLaw | FrontierLaw):
+        return
+    raise ValueError(f"Give the law itself, scaling.law(...), not {law!r:.60}.")
+
+
 def predicting(law: Law) -> ScalingLaw:
     """The law, if it predicts a loss; else a ValueError with the way out."""
+    require_law(law)
     if isinstance(law, ScalingLaw):
         return law
-    if isinstance(law, str):
-        raise ValueError(f"Give the law itself, not its name: scaling.law({law!r}).")
     raise ValueError(
         f"The law '{law.name}' gives the best size but no loss; for a loss, a limit of data or serving "
         f"take one that predicts loss, such as 'besiroglu-2024'."

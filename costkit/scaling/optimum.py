@@ -22,6 +22,7 @@ from costkit.scaling.forms import (
     optimum_shape,
     predicting,
     require_each,
+    require_law,
     require_limit,
     require_reachable,
     scalar,
@@ -96,6 +97,7 @@ def optimal_split(
     >>> count(limited.n_params), round(limited.epochs, 1)
     ('61.3B', 27.2)
     """
+    require_law(law)
     require_each(flop=flop)
     require_not_negative(inference_tokens, "inference_tokens", "tokens")
     require_limit(unique_tokens)
@@ -242,6 +244,7 @@ def split_for_params(law: Law, *, n_params: Numbers) -> Split:
     >>> count(split_for_params(law("20-tokens-per-parameter"), n_params=70e9).n_tokens)
     '1.40T'
     """
+    require_law(law)
     require_each(n_params=n_params)
     if isinstance(law, FrontierLaw):
         return _frontier_split(law, _frontier_inverse(law, n_params, of="n_params"))
@@ -258,6 +261,7 @@ def split_for_tokens(law: Law, *, n_tokens: Numbers) -> Split:
     >>> count(split_for_tokens(law("besiroglu-2024"), n_tokens=1.3287e12).n_params)
     '72.2B'
     """
+    require_law(law)
     require_each(n_tokens=n_tokens)
     if isinstance(law, FrontierLaw):
         return _frontier_split(law, _frontier_inverse(law, n_tokens, of="n_tokens"))

@@ -54,6 +54,8 @@ def map(answer: Frontier, *, reuse: Figure | None = None) -> Figure:  # noqa: A0
 
 
 def _finding(answer: Frontier) -> str:
+    if answer.plan.model.pretrained:
+        return "A fine-tune: no law says which size is best; the curves are of training from scratch"
     best, training = words.model(answer.choice), answer.plan.training
     if answer.quality is None:
         return f"{answer.law.title}: {best} for {words.budget(answer.plan)}"
@@ -64,10 +66,9 @@ def _finding(answer: Frontier) -> str:
         return f"{best} are cheapest with {count(answer.demand.served_tokens)} tokens to serve"
     if training.target_loss is not None:
         return f"{best} reach a loss of {number(training.target_loss)} for {usd(answer.usd(answer.choice))}"
-    if answer.is_used_up:
-        size = count(float(answer.choice.n_params))
-        return f"{size} parameters use the data up; the rest of {words.budget(answer.plan)} buys nothing"
-    return f"{best} are the best use of {words.budget(answer.plan)}"
+    budget = words.budget(answer.plan)
+    used_up = f"{count(float(answer.choice.n_params))} parameters use the data up; the rest of {budget} buys nothing"
+    return used_up if answer.is_used_up else f"{best} are the best use of {budget}"
 
 
 def _alt(answer: Frontier) -> str:
@@ -242,7 +243,7 @@ def _choices(ax: Axes, answer: Frontier) -> list[Artist]:
         ground=True,
     )
     size = style.label(ax, (x, y), count(float(answer.choice.n_params)), color=style.BLUE, offset=(8, -9), bold=True)
-    name = f"the plan: {count(answer.plan.model.n_params)}"
+    name = f"the plan: {count(float(answer.planned.n_params))}"
     side: tuple[tuple[float, float], style.Side] = (
         ((8, 11), "left") if plan_x < ax.get_xlim()[0] + 2 else ((-8, 10), "right")
     )
@@ -289,11 +290,11 @@ def _flat_zone(ax: Axes, answer: Frontier, quality: Quality) -> list[Artist]:
 def _marked_sizes(ax: Axes, answer: Frontier, quality: Quality) -> list[Artist]:
     """The chosen and the plan's size on the curve, or a word where the plan's lies outside."""
     chosen = _mark(ax, answer, quality, float(answer.choice.n_params), "o", style.BLUE)
-    planned = _mark(ax, answer, quality, answer.plan.model.n_params, "D", style.RED)
+    planned = _mark(ax, answer, quality, float(answer.planned.n_params), "D", style.RED)
     if planned:
         return [*chosen, *planned]
-    text = f"the plan's {count(answer.plan.model.n_params)}\nis off this scale"
-    if answer.plan.model.n_params < float(answer.optimum.n_params):
+    text = f"the plan's {count(float(answer.planned.n_params))}\nis off this scale"
+    if float(answer.planned.n_params) < float(answer.optimum.n_params):
         aside = style.label(ax, (_SIZES[0], 0.12), text, color=style.RED, offset=(4, 0), ground=True)
     else:
         aside = style.label(ax, (_SIZES[1], 0.12), text, color=style.RED, offset=(-4, 0), ha="right", ground=True)

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from costkit import scaling
 from costkit.figures import style
-from costkit.plan.sizing import DataLimit, Serving, Unanswered
+from costkit.plan.sizing import DataLimit, Frontier, Serving, Unanswered
 from costkit.units import count, number, percent, short_count, usd
 
 _LEFT, _RIGHT = (0.072, 0.13, 0.40, 0.70), (0.575, 0.13, 0.405, 0.70)
@@ -24,6 +24,7 @@ def serving(found: Serving | Unanswered) -> Figure:
     style.title(made, found.finding)
     _draw_best_size(style.axes(made, _LEFT), found)
     _draw_lifetime(style.axes(made, _RIGHT), found)
+    _mark_extrapolation(made, found.answer)
     return made
 
 
@@ -72,6 +73,7 @@ def data_limit(found: DataLimit | Unanswered) -> Figure:
     style.title(made, found.finding)
     _draw_counting(style.axes(made, _LEFT), found)
     _draw_epochs(style.axes(made, _RIGHT), found)
+    _mark_extrapolation(made, found.answer)
     return made
 
 
@@ -111,6 +113,12 @@ def _tokens_axis(ax: Axes, tokens: scaling.Numbers, name: str) -> None:
     ax.set_xlim(low, high)
     powers = np.arange(np.ceil(low - 1e-9), high + 1e-9)
     style.ticks(ax, "x", powers.tolist(), [short_count(10**power) for power in powers], name)
+
+
+def _mark_extrapolation(made: Figure, answer: Frontier) -> None:
+    """A word in the corner where the plan's compute lies beyond the runs behind its law."""
+    if answer.law.outside(flop=answer.budget_flop, n_params=float(answer.optimum.n_params)):
+        made.text(0.985, 0.94, "beyond the runs behind the law", fontsize=style.SMALL, color=style.GREY, ha="right")
 
 
 def _mark_plan(ax: Axes, tokens: float) -> None:

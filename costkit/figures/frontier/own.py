@@ -10,26 +10,18 @@ from costkit import scaling, training
 from costkit.figures import style
 from costkit.plan.sizing import OwnRuns, Runs
 from costkit.plan.sizing.bands import ratio_curve
-from costkit.units import number, percent
 
 _LEFT, _RIGHT = (0.072, 0.13, 0.42, 0.70), (0.60, 0.13, 0.385, 0.70)
 
 
 def own_runs(own: OwnRuns) -> Figure:
     """Residuals of the fit along compute, and tokens per parameter with the band of its bootstrap."""
-    fit, runs = own.fit, own.runs
-    example = "Example (made up): " if own.is_example else ""
-    law, size = fit.law, float(np.median(np.abs(fit.residuals)))
-    alpha, beta = float(law.alpha), float(law.beta)
-    exponent, error = number(beta / (alpha + beta)), number(fit.allocation_error, digits=2)
-    fitted = f"{len(runs)} runs fit to {percent(size)}; the best size grows as compute to the {exponent} ± {error}"
-    finding = fitted if fit.identifiable else f"{len(runs)} runs can't determine a law"
-    made = Figure(
-        (style.WIDTH, style.HEIGHT), facecolor="white", label=" ".join([f"{example}{finding}.", *fit.warnings])
-    )
-    style.title(made, f"{example}{finding}")
-    _draw_residuals(style.axes(made, _LEFT), fit, runs)
-    _draw_ratio(style.axes(made, _RIGHT), fit)
+    title = f"Example (made up): {own.finding}" if own.is_example else own.finding
+    alt = " ".join([f"{title}.", *own.fit.warnings])
+    made = Figure((style.WIDTH, style.HEIGHT), facecolor="white", label=alt)
+    style.title(made, title)
+    _draw_residuals(style.axes(made, _LEFT), own.fit, own.runs)
+    _draw_ratio(style.axes(made, _RIGHT), own.fit)
     return made
 
 

@@ -148,7 +148,7 @@ def frontier(plan: Plan) -> Frontier:
         budget_flop=flop,
         optimum=optimum,
         choice=choice,
-        planned=split_at(used, plan.model.n_params, plan.data.n_tokens, demand),
+        planned=split_at(used, counted_params(plan), plan.data.n_tokens, demand),
         run=run_of(plan, float(choice.flop)),
         curve=bands.size_curve(used, demand),
         quality=_quality(plan, used, optimum, flop, loss, demand, usd_per_flop),
@@ -163,6 +163,12 @@ def split_at(law: scaling.Law, n_params: scaling.Numbers, n_tokens: scaling.Numb
     unique = demand.unique_tokens
     loss = scaling.loss(law, n_params=n_params, n_tokens=n_tokens, unique_tokens=unique)
     return scaling.Split(n_params, n_tokens, loss, unique)
+
+
+def counted_params(plan: Plan) -> float:
+    """The parameters that a token passes through: all of them, or the active ones of a mixture of experts."""
+    named = plan.target_architecture
+    return plan.model.n_params if named is None else float(named.n_active_params)
 
 
 def run_of(plan: Plan, flop: float) -> training.Run:
@@ -193,7 +199,9 @@ def _goal(plan: Plan, law: scaling.Law, demand: Demand, usd_per_flop: float) -> 
         return float(scaling.cheapest_for_loss(law, loss=target, unique_tokens=unique).flop), target
     flop = plan.training.budget_flop or plan.training.budget_usd / usd_per_flop
     best = scaling.optimal_split(law, flop=flop, unique_tokens=unique)
-    return flop, None if best.loss is None else float(scaling.above_floor(law, best.loss, unique_tokens=unique))
+    return flop, None if best.loss is None else float(
+        scaling.above_floor(law, best.loss, unique_tokens=unique, margin_fraction=bands.USED_UP_FRACTION)
+    )
 
 
 def _optimum(law: scaling.Law, flop: float, loss: float | None, demand: Demand) -> scaling.Split:
@@ -233,7 +241,7 @@ def _quality(
 ) -> Quality | None:
     if loss is None or not isinstance(law, scaling.ScalingLaw):
         return None
-    N, D = plan.model.n_params, plan.data.n_tokens
+    N, D = counted_params(plan), plan.data.n_tokens
     return Quality(
         loss=loss,
         flat_zone=scaling.flat_zone(law, loss=loss, tolerance=TOLERANCE, **demand.limits),
@@ -254,6 +262,11 @@ def _require_a_model(plan: Plan, law: scaling.Law, optimum: scaling.Split, usd_p
             f"A loss of {plan.training.target_loss:g} takes no more than {found} parameters, which is no model to plan "
             f"for; a model of {count(LEAST_PARAMS)} reaches {float(scaling.loss_of(least)):.2f}."
         )
+    if _data_is_tight(plan, law):
+        raise ValueError(
+            f"{count(plan.data.unique_tokens)} unique tokens are too few to train any model on: the best split would "
+            f"have {found} parameters; raise data.unique_tokens."
+        )
     if plan.data.inference_tokens:
         raise ValueError(
             f"With {served} tokens served, the best model of this quality would have {found} parameters, which is no "
@@ -263,3 +276,9 @@ def _require_a_model(plan: Plan, law: scaling.Law, optimum: scaling.Split, usd_p
         f"A budget of {words.budget(plan)} is too small for any model: its best split would have {found} parameters; "
         f"a model of {count(LEAST_PARAMS)} needs about {usd(float(least.flop) * usd_per_flop)}."
     )
+
+
+def _data_is_tight(plan: Plan, law: scaling.Law) -> bool:
+    """Whether the unique data, not the budget, is what makes the best model so small."""
+    unique = plan.data.unique_tokens
+    return bool(np.isfinite(unique)) and float(scaling.split_for_tokens(law, n_tokens=unique).n_params) < LEAST_PARAMS

@@ -17,6 +17,8 @@ from costkit.plan.sizing.demand import Demand
 Array = npt.NDArray[np.float64]
 
 PERCENTILES = (10.0, 90.0)
+USED_UP_FRACTION = 1e-5
+"""So near to the floor of limited data, more compute buys nothing that could be measured."""
 _N_DRAWS, _N_CURVE_DRAWS, _N_COARSE = 120, 40, 10
 _N_SIZES, _SIZE_FACTOR = 81, 12.0
 _CURVE_FLOP = (1e12, 1e32)
@@ -76,7 +78,8 @@ class SizeCost:
 
 
 def _reachable(law: scaling.Law, split: scaling.Split, demand: Demand) -> scaling.Numbers:
-    return scaling.above_floor(law, scaling.loss_of(split), unique_tokens=demand.unique_tokens)
+    unique, margin = demand.unique_tokens, USED_UP_FRACTION
+    return scaling.above_floor(law, scaling.loss_of(split), unique_tokens=unique, margin_fraction=margin)
 
 
 def has_draws(law: scaling.Law) -> bool:

@@ -18,7 +18,8 @@ import numpy.typing as npt
 
 from costkit import scaling, tables, writing
 from costkit.plan.schema import Plan
-from costkit.units import MIB
+from costkit.units import MIB, number, percent
+from costkit.units import flop as amount
 
 MAX_BYTES = 10 * MIB
 MAX_RUNS = 10_000
@@ -81,8 +82,10 @@ def _cells(file: Path) -> list[list[str]]:
     try:
         lines = _text(file).splitlines()
         rows = list(csv.reader((line for line in lines if not line.lstrip().startswith("#")), strict=True))
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise ValueError(f"'{file.name}' can't be read as a CSV table in UTF-8: {error}.") from error
+    except UnicodeDecodeError:
+        raise ValueError(f"'{file.name}' is not text in UTF-8; give a CSV table of runs.") from None
+    except csv.Error as error:
+        raise ValueError(f"'{file.name}' can't be read as a CSV table: {error}.") from None
     rows = [row for row in rows if any(cell.strip() for cell in row)]
     if not rows:
         raise ValueError(
@@ -199,6 +202,26 @@ class OwnRuns:
         if self.is_example:
             return f"Made-up runs that show the format ({self.name}); name your own CSV as data.runs of the plan"
         return f"Runs of {self.name}"
+
+    @property
+    def finding(self) -> str:
+        """How well the runs fit, and how the best size grows by them."""
+        law, spread = self.fit.law, percent(float(np.median(np.abs(self.fit.residuals))))
+        if not self.fit.identifiable:
+            return f"{len(self.runs)} runs can't determine a law"
+        exponent = number(float(law.beta) / (float(law.alpha) + float(law.beta)))
+        grows = f"the best size grows as compute to the {exponent} ± {number(self.fit.allocation_error, digits=2)}"
+        return f"{len(self.runs)} runs fit to {spread}; {grows}"
+
+    @property
+    def sentence(self) -> str:
+        """What follows for the next run, or why nothing does."""
+        if not self.fit.identifiable:
+            return " ".join(self.fit.warnings)
+        flop = self.fit.law.flop_range[1]
+        ratio = number(float(scaling.optimal_split(self.fit.law, flop=flop).tokens_per_param))
+        whose = "These made-up runs" if self.is_example else "These runs"
+        return f"{whose} ask for {ratio} tokens per parameter at {amount(flop)}, their largest compute."
 
     def fit_rows(self) -> list[dict[str, object]]:
         """The fit under each outlier rule that the file allows: none, one and five left out, and the plan's own."""

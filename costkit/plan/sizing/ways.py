@@ -8,6 +8,7 @@ import numpy as np
 
 from costkit import architectures, scaling, training
 from costkit.plan.sizing.answer import TOLERANCE, Frontier, run_of, split_at
+from costkit.units import count
 
 _STEPS_UP = (1.0, 1.02, 1.05, 1.1)
 
@@ -30,7 +31,9 @@ def ways(answer: Frontier) -> list[Way]:
     >>> [way.question for way in ways(plan.frontier(plan.read("case-50k")))][:2]
     ['the plan as it is', 'its budget, best split']
     """
-    law, N, D = answer.law, answer.plan.model.n_params, answer.plan.data.n_tokens
+    law, N, D = answer.law, float(answer.planned.n_params), answer.plan.data.n_tokens
+    if answer.plan.model.pretrained:
+        return [Way("the plan as it is", scaling.Split(N, D), run_of(answer.plan, float(answer.planned.flop)))]
     goal = "its budget" if answer.plan.training.target_loss is None else "its target loss"
     for_size, for_tokens = scaling.split_for_params(law, n_params=N), scaling.split_for_tokens(law, n_tokens=D)
     splits = {
@@ -53,6 +56,13 @@ class Snapped:
     architecture: architectures.Architecture
     split: scaling.Split
     flop_per_token: float
+
+    @property
+    def sentence(self) -> str:
+        """The shape in words, and the tokens that it takes."""
+        shape, tokens = self.architecture, count(float(self.split.n_tokens))
+        built = f"{shape.n_layers} layers of width {shape.hidden:,} with {shape.n_heads} heads of {shape.head_dim}"
+        return f"{shape.name}, {built}, has {shape.n_params:,} parameters and takes {tokens} tokens."
 
     @property
     def attention_overhead_fraction(self) -> float:
@@ -89,4 +99,4 @@ def _of_shape(answer: Frontier, shape: architectures.Architecture) -> scaling.Sp
 
 
 def _is_planned_size(answer: Frontier) -> bool:
-    return abs(float(answer.choice.n_params) / answer.plan.model.n_params - 1) < TOLERANCE
+    return abs(float(answer.choice.n_params) / float(answer.planned.n_params) - 1) < TOLERANCE

@@ -99,6 +99,8 @@ def _gpus(answer: Frontier) -> str:
 
 def facts(answer: Frontier) -> tuple[tuple[str, str], ...]:
     """Key numbers as (label, text), in the order of the sentence."""
+    if answer.plan.model.pretrained:
+        return _fine_tune_facts(answer)
     choice, quality, known = answer.choice, answer.quality, answer.intervals
     size, tokens, loss = (known.n_params, known.n_tokens, known.loss) if known else (None, None, None)
     reached = f"{_nats(quality.loss)}{_range(answer, loss, _nats)}" if quality else ""
@@ -116,6 +118,19 @@ def facts(answer: Frontier) -> tuple[tuple[str, str], ...]:
         ("The plan's own split", planned(answer)),
     )
     return tuple((label, text) for label, text in found if text)
+
+
+def _fine_tune_facts(answer: Frontier) -> tuple[tuple[str, str], ...]:
+    """A fine-tune as it is planned."""
+    from costkit.plan.sizing.answer import run_of
+
+    split, run = answer.planned, run_of(answer.plan, float(answer.planned.flop))
+    return (
+        ("Compute", f"{flop(float(split.flop))} for {usd(run.usd.mid)}"),
+        ("Model size", f"{count(float(split.n_params))} parameters"),
+        ("Training data", f"{count(float(split.n_tokens))} tokens"),
+        ("Time", f"{duration(run.wall_s.mid)}, {number(run.gpu_hours.mid)} GPU-hours"),
+    )
 
 
 def _nats(loss: float) -> str:
@@ -157,6 +172,8 @@ def planned(answer: Frontier) -> str:
 
 def flatness(answer: Frontier) -> str:
     """How much the exact size matters, and where the plan's own split stands."""
+    if answer.plan.model.pretrained:
+        return "The valley on the right is of training from scratch; a fine-tune has no best size in it."
     own = f"The plan's own split: {planned(answer)}"
     if answer.quality is None:
         return f"{answer.law.title} can't say what another size costs. {own}."
@@ -197,7 +214,7 @@ def certainty(answer: Frontier) -> str:
     tokens = scaling.tokens_for_loss(answer.law, n_params=ends, loss=quality.loss, unique_tokens=unique)
     costs = np.asarray(scaling.Split(ends, tokens).lifetime_flop(answer.demand.equivalent_tokens))
     most = float(costs.max()) * answer.usd_per_flop / answer.least_usd - 1
-    wrong = f"costs at most {percent(max(most, 0.0))} more" if np.isfinite(most) else "may never reach the loss"
+    wrong = f"costs at most {percent(max(most, 0.0))} more" if np.isfinite(most) else "may mean never to reach the loss"
     return (
         f"Refits put the best size between {count(size.low)} and {count(size.high)} (middle 80%) and the loss between "
         f"{loss.low:.3f} and {loss.high:.3f}; taking either end for the truth {wrong}."
@@ -208,6 +225,7 @@ def warnings(answer: Frontier) -> tuple[str, ...]:
     """Sentences on where the answer stops being reliable."""
     found = (
         _fine_tune(answer),
+        _experts(answer),
         _extrapolation(answer),
         _repetition(answer),
         _own_count(answer),
@@ -220,6 +238,16 @@ def _fine_tune(answer: Frontier) -> str:
     if not answer.plan.model.pretrained:
         return ""
     return "This plan starts from a trained model, which no law here describes: read its compute and dollars only."
+
+
+def _experts(answer: Frontier) -> str:
+    total, counted = answer.plan.model.n_params, float(answer.planned.n_params)
+    if counted >= total:
+        return ""
+    return (
+        f"The plan's model is a mixture of experts: its {count(counted)} active parameters are counted, not all "
+        f"{count(total)}; the laws here are of dense models."
+    )
 
 
 def _extrapolation(answer: Frontier) -> str:
