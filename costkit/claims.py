@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,11 +14,12 @@ from pathlib import Path
 
 import numpy as np
 
-from costkit import scaling, tables, training
+from costkit import reading, scaling, tables, training
 from costkit.units import count, number
 
 CLOSE_FRACTION = 0.05
 _ROW_TOLERANCE = 0.03
+_REQUIRED = ("id", "kind", "published")
 
 
 @dataclass(frozen=True)
@@ -61,15 +61,17 @@ def _half_last_digit(printed: str) -> float:
 def check(path: str | Path | None = None) -> list[Checked]:
     """Every published figure that this package can recompute, or those of a reader's own file.
 
-    The file has the columns of `data/scaling_checks.csv`; a `kind` or a column that is missing raises a sentence.
+    The file is a CSV with the columns of `data/scaling_checks.csv` that its kinds of claim need; a ValueError of one
+    sentence says what is missing or is no number.
 
     >>> len(check()) == len(scaling_checks()) + len(chinchilla_tables())
     True
     """
     if path is None:
         return [*scaling_checks(), *chinchilla_tables()]
-    with Path(path).open(encoding="utf-8", newline="") as file:
-        return [_checked(row) for row in csv.DictReader(file)]
+    header, *rows = reading.csv_rows(path, of="claims", columns=", ".join(_REQUIRED))
+    names = [name.strip().casefold() for name in header]
+    return [_checked(dict(zip(names, (cell.strip() for cell in row), strict=False))) for row in rows]
 
 
 def scaling_checks() -> list[Checked]:
@@ -82,14 +84,15 @@ def scaling_checks() -> list[Checked]:
 
 
 def _checked(row: Mapping[str, str]) -> Checked:
-    missing = [name for name in ("id", "kind", "published") if not row.get(name)]
+    missing = [name for name in _REQUIRED if not row.get(name)]
     if missing:
-        raise ValueError(f"A claim needs the columns id, kind and published; '{row.get('id', '')}' lacks {missing[0]}.")
+        raise ValueError(f"A claim needs {', '.join(_REQUIRED)}; '{row.get('id', '')}' lacks {missing[0]}.")
     ours = float(tables.lookup("kind of claim", row["kind"], _KINDS)(_Inputs(row)))
+    published = _Inputs(row).number("published")
     found = verdict(row["published"], ours)
     why = row.get("note") or ("to the printed digits" if found == "holds" else "the printed figure is rounded")
     source, what, unit = (row.get(name) or "" for name in ("source", "what", "unit"))
-    return Checked(row["id"], source, what, float(row["published"]), ours, unit, found, why)
+    return Checked(row["id"], source, what, published, ours, unit, found, why)
 
 
 def chinchilla_tables() -> list[Checked]:
@@ -134,11 +137,12 @@ class _Inputs:
         if not text and default is not None:
             return default
         try:
-            return float(text or "")
+            value = float(text or "")
         except ValueError:
-            raise ValueError(
-                f"Claim '{self._row['id']}' needs a number in column {name}, not '{text or ''}'."
-            ) from None
+            value = math.nan
+        if not math.isfinite(value):
+            raise ValueError(f"Claim '{self._row['id']}' needs a number in column {name}, not '{text or ''}'.")
+        return value
 
     @property
     def law(self) -> scaling.Law:

@@ -1,3 +1,4 @@
+import re
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
@@ -177,9 +178,35 @@ def test_a_reader_s_own_claims_are_checked(tmp_path: Path) -> None:
     assert (found.id, found.verdict) == ("mine", judged("1.98", found.recomputed))
 
 
-def test_a_claim_without_a_kind_is_no_check(tmp_path: Path) -> None:
-    """A missing column is named."""
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("id,published\nmine,1.98\n", "needs id, kind, published; 'mine' lacks kind"),
+        ("id,kind,published\nmine,los,1.98\n", "no kind of claim 'los'. Did you mean 'loss'?"),
+        ("id,kind,published,law\nmine,loss,nan,besiroglu-2024\n", "'mine' needs a number in column n_params, not ''"),
+        ("id,kind,published,law,n_params,n_tokens\nmine,loss,2.x,besiroglu-2024,1e9,2e10\n", "published, not '2.x'"),
+        ("id,kind,published,law,n_params,n_tokens\nmine,loss,nan,besiroglu-2024,1e9,2e10\n", "published, not 'nan'"),
+        ("id,kind,published,law,n_params,n_tokens\nmine,loss,1.9,besiroglu,1e9,2e10\n", "no law 'besiroglu'"),
+        (
+            "id,kind,published,law,n_params,n_tokens\nmine,loss,1.9,besiroglu-2024,-1,2e10\n",
+            "n_params must be a positive",
+        ),
+        ("", "'claims.csv' is empty; it needs a header with id, kind, published"),
+    ],
+)
+def test_a_claim_that_is_none_is_refused(text: str, sentence: str, tmp_path: Path) -> None:
+    """One sentence names the claim and what it lacks."""
     file = tmp_path / "claims.csv"
-    file.write_text("id,published\nmine,1.98\n")
-    with pytest.raises(ValueError, match="needs the columns id, kind and published; 'mine' lacks kind"):
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises((ValueError, tables.UnknownName), match=re.escape(sentence)):
         claims.check(file)
+
+
+def test_a_table_without_a_file_is_no_check(tmp_path: Path) -> None:
+    """A folder and a name without a file each get the sentence that runs get."""
+    with pytest.raises(ValueError, match="is a directory; give the CSV file of claims"):
+        claims.check(tmp_path)
+    with pytest.raises(
+        ValueError, match=r"There is no file .* give the CSV of claims with columns id, kind, published"
+    ):
+        claims.check(tmp_path / "none.csv")

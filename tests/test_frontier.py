@@ -10,7 +10,7 @@ import pytest
 from costkit import architectures, plan, scaling, training
 from costkit.plan import Frontier, sizing
 from costkit.plan.sizing import Intervals, Quality, words
-from costkit.plan.sizing.runs import MAX_BYTES
+from costkit.reading import MAX_BYTES
 from costkit.units import count, duration, flop, number, percent, usd
 
 BUDGET, LOSS, SIZE = "training.budget_usd", "training.target_loss", "training.size_fraction"
@@ -813,7 +813,7 @@ def test_a_huge_file_is_no_table(tmp_path: Path) -> None:
     file = table(tmp_path, b"")
     with file.open("wb") as stream:
         stream.truncate(int(MAX_BYTES) + 1)
-    with pytest.raises(ValueError, match=r"^'runs\.csv' has 10 MiB; a table of runs has 10 at most\.$"):
+    with pytest.raises(ValueError, match=r"^'runs\.csv' has 10 MiB; a table has 10 at most\.$"):
         sizing.read_runs(file)
 
 

@@ -13,6 +13,7 @@ LAYERS = {
     "troubles": 0,
     "writing": 0,
     "units": 0,
+    "reading": 1,
     "tables": 1,
     "architectures": 2,
     "scaling": 2,

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
@@ -223,6 +223,7 @@ def test_params_for_loss_undoes_the_loss(law: ScalingLaw, n_params: float, n_tok
 
 
 @given(law=any_law, limit=unique, epochs=st.floats(0.1, 40), excess=st.floats(0.1, 10))
+@example(law=BESIROGLU, limit=1e8, epochs=1.0, excess=2.0)
 def test_tokens_for_loss_undoes_the_loss_of_repeated_data(
     law: ScalingLaw, limit: float, epochs: float, excess: float
 ) -> None:

@@ -293,7 +293,8 @@ def tokens_for_loss(law: Law, *, n_params: Numbers, loss: Numbers, unique_tokens
     if np.all(np.isinf(unique_tokens)):
         return scalar(once)
     again = _tokens_by_bisection(law, n_params, loss, unique_tokens)
-    return scalar(np.where(once <= np.asarray(unique_tokens) * (1 + 1e-12), once, again))
+    limit = np.asarray(unique_tokens, float)  # a hair beyond it, parameters that the data can't use would count less
+    return scalar(np.where(once <= limit * (1 + 1e-12), np.minimum(once, limit), again))
 
 
 def _tokens_by_bisection(law: ScalingLaw, N: Numbers, L: Numbers, U: Numbers) -> Numbers:

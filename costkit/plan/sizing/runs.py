@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import csv
 import functools
 import math
 from dataclasses import dataclass
@@ -16,12 +15,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from costkit import scaling, tables, writing
+from costkit import reading, scaling, tables, writing
 from costkit.plan.schema import Plan
-from costkit.units import MIB, number, percent
 from costkit.units import flop as amount
+from costkit.units import number, percent
 
-MAX_BYTES = 10 * MIB
 MAX_RUNS = 10_000
 LIMITS = {"params": (1e2, 1e17), "tokens": (1e3, 1e20), "loss": (0.01, 100.0)}
 """What a run can have at least and at most: beyond it a column holds something else, or in another unit."""
@@ -60,7 +58,7 @@ def read_runs(path: str | Path) -> Runs:
     48
     """
     file = writing.expanded(path)
-    header, *rows = _cells(file)
+    header, *rows = reading.csv_rows(file, of="your runs", columns="params, tokens (or flop), loss")
     columns = _columns(file, header)
     if not rows:
         raise ValueError(
@@ -76,39 +74,6 @@ def read_runs(path: str | Path) -> Runs:
         column = header[columns[what if what in columns else "flop"]]
         _require_within(file, values[what], f"column {_cut(column)}", what, least=least, most=most)
     return Runs(values["params"], values["tokens"], values["loss"])
-
-
-def _cells(file: Path) -> list[list[str]]:
-    try:
-        lines = _text(file).splitlines()
-        rows = list(csv.reader((line for line in lines if not line.lstrip().startswith("#")), strict=True))
-    except UnicodeDecodeError:
-        raise ValueError(f"'{file.name}' is not text in UTF-8; give a CSV table of runs.") from None
-    except csv.Error as error:
-        raise ValueError(f"'{file.name}' can't be read as a CSV table: {error}.") from None
-    rows = [row for row in rows if any(cell.strip() for cell in row)]
-    if not rows:
-        raise ValueError(
-            f"'{file.name}' is empty; it needs a header with params, tokens (or flop) and loss, and a row a run."
-        )
-    return rows
-
-
-def _text(file: Path) -> str:
-    """What the file holds; nothing of it is read where it is no file of runs (a pipe would be waited for)."""
-    if file.is_dir():
-        raise ValueError(f"'{file}' is a directory; give the CSV file of your runs.")
-    if not file.exists():
-        raise ValueError(
-            f"There is no file '{file}'; give the CSV of your runs with columns params, tokens (or flop), loss."
-        )
-    if not file.is_file():
-        raise ValueError(f"'{file}' is not a regular file; save your runs as a CSV file.")
-    if file.stat().st_size > MAX_BYTES:
-        raise ValueError(
-            f"'{file.name}' has {file.stat().st_size / MIB:.0f} MiB; a table of runs has {MAX_BYTES / MIB:.0f} at most."
-        )
-    return file.read_text(encoding="utf-8-sig")
 
 
 def _columns(file: Path, header: list[str]) -> dict[str, int]:
