@@ -90,7 +90,7 @@ def _checked(row: Mapping[str, str]) -> Checked:
     ours = float(tables.lookup("kind of claim", row["kind"], _KINDS)(_Inputs(row)))
     published = _Inputs(row).number("published")
     found = verdict(row["published"], ours)
-    why = row.get("note") or ("to the printed digits" if found == "holds" else "the printed figure is rounded")
+    why = row.get("note") or ("to the printed digits" if found == "holds" else "no reason is noted")
     source, what, unit = (row.get(name) or "" for name in ("source", "what", "unit"))
     return Checked(row["id"], source, what, published, ours, unit, found, why)
 

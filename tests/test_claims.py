@@ -178,6 +178,12 @@ def test_a_reader_s_own_claims_are_checked(tmp_path: Path) -> None:
     assert (found.id, found.verdict) == ("mine", judged("1.98", found.recomputed))
 
 
+def test_a_figure_that_is_far_off_gets_no_invented_reason() -> None:
+    """Where a table gives no reason for a miss, none is made up."""
+    row = {**ROWS["sardana-loss"], "published": "9.99", "note": ""}
+    assert (claims._checked(row).verdict, claims._checked(row).why) == ("wrong", "no reason is noted")
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

@@ -865,6 +865,18 @@ def test_a_fine_tune_has_one_way_and_no_best_size() -> None:
     assert [label for label, _ in found.facts] == ["Compute", "Model size", "Training data", "Time"]
     assert dict(found.facts)["Model size"] == "3.00B parameters"
     assert "a fine-tune has no best size" in found.flatness
+    assert len(found.warnings) == 1
+    rows = {row["quantity"]: row["value"] for row in found.rows()}
+    assert rows["wall_hours"] == pytest.approx(18 * 24, rel=1e-3)
+    assert not {name for name in rows if "loss" in str(name) or "optimal" in str(name)}
+
+
+@pytest.mark.parametrize(("unique", "epochs"), [(1e9, 60), (3e10, 2)])
+def test_a_fine_tune_is_warned_of_its_own_epochs(unique: float, epochs: int) -> None:
+    """Sixty epochs are told, two are not, whatever a model trained from scratch would do with the budget."""
+    found = answer({"model.pretrained": True, UNIQUE: unique})
+    assert found.planned.epochs == epochs
+    assert [f"{epochs}" in text for text in found.warnings[1:]] == ([True] if epochs > 16 else [])
 
 
 def test_too_few_unique_tokens_are_named_as_the_cause() -> None:

@@ -173,20 +173,26 @@ class Number:
         return ""
 
 
-@dataclass(frozen=True)
-class Choice:
-    """One of a few names; `options` is called when it is needed, for names that a table holds, of kind `table`."""
+@dataclass(frozen=True, kw_only=True)
+class _Unmeasured:
+    """What a number has and other kinds have not: a unit, a slider's ends and bounds."""
 
-    label: str
-    options: Callable[[], tuple[str, ...]]
-    help: str
-    table: str = ""
     unit: str = ""
     low: float | None = None
     high: float | None = None
     scale: str = "linear"
     least: float | None = None
     most: float | None = None
+
+
+@dataclass(frozen=True)
+class Choice(_Unmeasured):
+    """One of a few names; `options` is called when it is needed, for names that a table holds, of kind `table`."""
+
+    label: str
+    options: Callable[[], tuple[str, ...]]
+    help: str
+    table: str = ""
     kind: str = "choice"
 
     @property
@@ -210,19 +216,13 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Text:
+class Text(_Unmeasured):
     """Free text, of at most `longest` characters; `suggest` names the values that most plans would use."""
 
     label: str
     help: str
     longest: int = 500
     suggest: Callable[[], tuple[str, ...]] = tuple
-    unit: str = ""
-    low: float | None = None
-    high: float | None = None
-    scale: str = "linear"
-    least: float | None = None
-    most: float | None = None
     kind: str = "text"
 
     @property
@@ -248,17 +248,11 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Flag:
+class Flag(_Unmeasured):
     """True or false."""
 
     label: str
     help: str
-    unit: str = ""
-    low: float | None = None
-    high: float | None = None
-    scale: str = "linear"
-    least: float | None = None
-    most: float | None = None
     kind: str = "bool"
 
     @property

@@ -65,6 +65,11 @@ class Frontier:
         return float(split.lifetime_flop(self.demand.equivalent_tokens)) * self.usd_per_flop
 
     @property
+    def planned_run(self) -> training.Run:
+        """Hours and dollars of the plan's own split."""
+        return run_of(self.plan, float(self.planned.flop))
+
+    @property
     def least_usd(self) -> float:
         """Training and serving of the best model of the plan's quality."""
         return self.lifetime_usd(self.optimum)
@@ -148,7 +153,7 @@ def frontier(plan: Plan) -> Frontier:
         budget_flop=flop,
         optimum=optimum,
         choice=choice,
-        planned=split_at(used, counted_params(plan), plan.data.n_tokens, demand),
+        planned=_planned(plan, used, demand),
         run=run_of(plan, float(choice.flop)),
         curve=bands.size_curve(used, demand),
         quality=_quality(plan, used, optimum, flop, loss, demand, usd_per_flop),
@@ -163,6 +168,12 @@ def split_at(law: scaling.Law, n_params: scaling.Numbers, n_tokens: scaling.Numb
     unique = demand.unique_tokens
     loss = scaling.loss(law, n_params=n_params, n_tokens=n_tokens, unique_tokens=unique)
     return scaling.Split(n_params, n_tokens, loss, unique)
+
+
+def _planned(plan: Plan, law: scaling.Law, demand: Demand) -> scaling.Split:
+    """The plan's own split; that of a fine-tune has no loss, which laws of training from scratch can't say."""
+    N, D = counted_params(plan), plan.data.n_tokens
+    return scaling.Split(N, D, None, demand.unique_tokens) if plan.model.pretrained else split_at(law, N, D, demand)
 
 
 def counted_params(plan: Plan) -> float:

@@ -33,7 +33,7 @@ def ways(answer: Frontier) -> list[Way]:
     """
     law, N, D = answer.law, float(answer.planned.n_params), answer.plan.data.n_tokens
     if answer.plan.model.pretrained:
-        return [Way("the plan as it is", scaling.Split(N, D), run_of(answer.plan, float(answer.planned.flop)))]
+        return [Way("the plan as it is", answer.planned, answer.planned_run)]
     goal = "its budget" if answer.plan.training.target_loss is None else "its target loss"
     for_size, for_tokens = scaling.split_for_params(law, n_params=N), scaling.split_for_tokens(law, n_tokens=D)
     splits = {

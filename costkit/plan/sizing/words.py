@@ -65,9 +65,7 @@ def _closing(answer: Frontier) -> str:
 
 def _fine_tune_headline(answer: Frontier) -> str:
     """What a fine-tune costs as it is planned; no law says how well it will do."""
-    from costkit.plan.sizing.answer import run_of
-
-    run = run_of(answer.plan, float(answer.planned.flop))
+    run = answer.planned_run
     return (
         f"Fine-tuning {model(answer.planned)} takes {flop(float(answer.planned.flop))}, {usd(run.usd.mid)} and "
         f"{duration(run.wall_s.mid)} on {_gpus(answer)}; laws of training from scratch say nothing of its quality."
@@ -122,9 +120,7 @@ def facts(answer: Frontier) -> tuple[tuple[str, str], ...]:
 
 def _fine_tune_facts(answer: Frontier) -> tuple[tuple[str, str], ...]:
     """A fine-tune as it is planned."""
-    from costkit.plan.sizing.answer import run_of
-
-    split, run = answer.planned, run_of(answer.plan, float(answer.planned.flop))
+    split, run = answer.planned, answer.planned_run
     return (
         ("Compute", f"{flop(float(split.flop))} for {usd(run.usd.mid)}"),
         ("Model size", f"{count(float(split.n_params))} parameters"),
@@ -162,7 +158,7 @@ def _saved(answer: Frontier) -> str:
 def planned(answer: Frontier) -> str:
     """The plan's own size and tokens, and what they give away."""
     split = answer.planned
-    if answer.quality is None:
+    if answer.quality is None or split.loss is None:
         return f"{model(split)}, {usd(answer.usd(split))}"
     wasted = float(answer.quality.planned_regret.overhead_fraction)
     needed = f"{percent(wasted)} more than its loss of {number(float(scaling.loss_of(split)))} needs"
@@ -223,20 +219,20 @@ def certainty(answer: Frontier) -> str:
 
 def warnings(answer: Frontier) -> tuple[str, ...]:
     """Sentences on where the answer stops being reliable."""
-    found = (
-        _fine_tune(answer),
-        _experts(answer),
-        _extrapolation(answer),
-        _repetition(answer),
-        _own_count(answer),
-        _unused_budget(answer),
-    )
+    if answer.plan.model.pretrained:
+        found: tuple[str, ...] = (_fine_tune(), _experts(answer), _repetition(answer.planned))
+    else:
+        found = (
+            _experts(answer),
+            _extrapolation(answer),
+            _repetition(answer.choice),
+            _own_count(answer),
+            _unused_budget(answer),
+        )
     return tuple(sentence for sentence in found if sentence)
 
 
-def _fine_tune(answer: Frontier) -> str:
-    if not answer.plan.model.pretrained:
-        return ""
+def _fine_tune() -> str:
     return "This plan starts from a trained model, which no law here describes: read its compute and dollars only."
 
 
@@ -263,8 +259,8 @@ def _extrapolation(answer: Frontier) -> str:
     return f"{told} {verb} {number(low / value)} times less than the smallest {what} behind this law: an extrapolation."
 
 
-def _repetition(answer: Frontier) -> str:
-    epochs = float(answer.choice.epochs)
+def _repetition(split: scaling.Split) -> str:
+    epochs = float(split.epochs)
     if epochs <= scaling.MAX_TESTED_EPOCHS:
         return ""
     return (
@@ -289,6 +285,8 @@ def _unused_budget(answer: Frontier) -> str:
 
 def rows(answer: Frontier) -> list[dict[str, object]]:
     """One row a quantity: quantity, value, low and high of the middle 80% (empty where unknown), unit."""
+    if answer.plan.model.pretrained:
+        return _fine_tune_rows(answer)
     choice, known, law = answer.choice, answer.intervals, answer.law
     spans = {"n_params": known.n_params, "n_tokens": known.n_tokens, "loss": known.loss} if known else {}
     unit = law.loss_unit if isinstance(law, scaling.ScalingLaw) else "nats per token"
@@ -312,6 +310,20 @@ def rows(answer: Frontier) -> list[dict[str, object]]:
     )
     best = answer.plan.training.size_fraction == 1
     return [_row(name, value, spans.get(name) if best else None, unit) for name, value, unit in values]
+
+
+def _fine_tune_rows(answer: Frontier) -> list[dict[str, object]]:
+    """A fine-tune as it is planned: no law says which size or loss is best."""
+    split, run = answer.planned, answer.planned_run
+    values = (
+        ("training_flop", split.flop, "FLOP"),
+        ("n_params", split.n_params, "parameters"),
+        ("n_tokens", split.n_tokens, "tokens"),
+        ("training_usd", run.usd.mid, "USD"),
+        ("gpu_hours", run.gpu_hours.mid, "GPU-hours"),
+        ("wall_hours", run.wall_s.mid / HOUR, "hours"),
+    )
+    return [_row(name, value, None, unit) for name, value, unit in values]
 
 
 def _goal(answer: Frontier) -> tuple[str, object, str]:
