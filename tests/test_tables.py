@@ -1,27 +1,43 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import datetime as dt
+import math
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from costkit import tables
+from costkit import architectures, tables
 from costkit.units import GB, GIB, TFLOP
 
 KEYS = {
     "architectures.csv": ("name",),
     "chinchilla_table_a9.csv": ("n_params_printed",),
     "gpus.csv": ("name",),
+    "korthikanti_figure_1.csv": ("model", "checkpointing"),
+    "measured_memory.csv": ("id",),
+    "measured_phase_peaks.csv": ("id",),
+    "measured_throughput.csv": ("id",),
     "published_models.csv": ("name",),
     "quotes.csv": ("gpu", "provider", "purchase", "instance_type", "region", "zone", "as_of", "source"),
     "scaling_laws.csv": ("name",),
     "sources.csv": ("key",),
+    "tracked_memory.csv": (
+        "architecture",
+        "micro_batch",
+        "seq_len",
+        "precision",
+        "checkpointing",
+        "optimizer",
+        "optimizer_step",
+        "attention",
+    ),
 }
 OURS = [name for name in KEYS if name != "scaling_laws.csv"]
 TODAY = dt.datetime.now(tz=dt.UTC).date().isoformat()
@@ -238,6 +254,266 @@ def test_published_models_hold_the_anchors() -> None:
     assert (models["Chinchilla 70B"].n_params, models["Chinchilla 70B"].n_tokens) == (70e9, 1.4e12)
     assert (models["GPT-3 175B"].n_params, models["GPT-3 175B"].n_tokens) == (175e9, 300e9)
     assert models["DeepSeek-V3 671B"].n_active_params == 37e9
+
+
+PRECISIONS = {"fp32", "tf32", "fp16-mixed", "bf16-mixed", "bf16", "fp8-mixed"}
+OPTIMIZERS = {"adamw", "adamw-8bit", "adafactor", "lion", "sgd-momentum", "muon"}
+CHECKPOINTING = {"none", "selective", "full"}
+YES_NO = {"yes", "no"}
+WORDS = {
+    "adapters": {"none", "lora", "qlora"},
+    "attention": {"flash", "eager"},
+    "base_weights": {"bf16", "fp16", "nf4", "nf4-double-quant", "gptq-int4"},
+    "basis": {"computed"},
+    "checkpointing": CHECKPOINTING,
+    "compile": YES_NO,
+    "loss": {"chunked", "cut", "fused"},
+    "metric": {"allocated", "allocated-first-rank", "allocated-last-rank", "reserved", "active", "unstated"},
+    "offload": {"cpu", "activations", "optimizer"},
+    "optimizer": OPTIMIZERS,
+    "optimizer_step": {"foreach", "single-tensor"},
+    "peak_unit": {"bytes", "MiB", "GiB", "GB"},
+    "precision": PRECISIONS,
+    "second_metric": {"allocated", "active", "reserved"},
+    "sequence_parallel": YES_NO,
+    "stack": {
+        "deepspeed",
+        "fsdp-qlora",
+        "fsdp2",
+        "huggingface",
+        "litgpt",
+        "llm-foundry",
+        "megatron",
+        "nanotron",
+        "simplefsdp",
+        "torchtune",
+        "unsloth",
+    },
+    "status": {"ok", "OOM", "fits", "max_fit"},
+    "swiglu": YES_NO,
+    "tied_embeddings": YES_NO,
+    "unit_certain": YES_NO,
+    "zero_stage": {"0", "1", "2", "3"},
+}
+"""The words that the columns of the measured tables choose from; an empty cell is always allowed."""
+
+MEASURED = [
+    "korthikanti_figure_1.csv",
+    "measured_memory.csv",
+    "measured_phase_peaks.csv",
+    "measured_throughput.csv",
+    "tracked_memory.csv",
+]
+ARCHITECTURE_COLUMNS = ("n_layers", "hidden", "n_heads", "n_kv_heads", "head_dim", "ffn", "vocab")
+MEMORY = tables.rows("measured_memory.csv")
+PHASE_PEAKS = tables.rows("measured_phase_peaks.csv")
+THROUGHPUT = tables.rows("measured_throughput.csv")
+TRACKED = tables.rows("tracked_memory.csv")
+
+
+def printed_gib(row: Mapping[str, str]) -> float:
+    """The peak as printed, in GiB, of one GPU; a GB of unknown size is left as it is."""
+    unit_bytes = {"bytes": 1, "MiB": GIB / 1024, "GiB": GIB, "GB": GB if row["unit_certain"] == "yes" else GIB}
+    shared_by = int(row["n_gpus"]) if "sum over GPUs" in row["note"] else 1
+    return float(row["peak_printed"]) * unit_bytes[row["peak_unit"]] / GIB / shared_by
+
+
+def shape_of(row: Mapping[str, str]) -> architectures.Architecture:
+    """The architecture that the shape columns of a row describe."""
+    learned = architectures.FAMILIES[row["family"]].learned_positions
+    return architectures.Architecture(
+        name=row["model"],
+        family=row["family"],
+        n_layers=int(row["n_layers"]),
+        hidden=int(row["hidden"]),
+        n_heads=int(row["n_heads"]),
+        n_kv_heads=int(row["n_kv_heads"]),
+        head_dim=int(row["head_dim"]),
+        ffn=int(row["ffn"]),
+        vocab=int(row["vocab_padded"] or row["vocab"]),
+        tied_embeddings=row["tied_embeddings"] == "yes",
+        n_positions=int(row["seq_len"]) if learned else 0,
+    )
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_measured_words_are_of_the_vocabulary(name: str) -> None:
+    """A column with a vocabulary holds its words or nothing."""
+    for column in WORDS.keys() & set(header(name)):
+        assert {row[column] for row in tables.rows(name)} - WORDS[column] <= {""}, column
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_measured_gpus_are_known(name: str) -> None:
+    """A GPU is a name of gpus.csv, or empty beside the words of the source."""
+    for row in tables.rows(name):
+        assert row.get("gpu", "") == "" or row["gpu"] in tables.gpus()
+
+
+def test_measured_memory_is_whole() -> None:
+    """No row has fallen out: 299 peaks, 304 runs that fit, 9 that did not, 16 longest contexts."""
+    counted = Counter(row["status"] for row in MEMORY)
+    assert counted == {"ok": 299, "fits": 304, "OOM": 9, "max_fit": 16}
+    assert [len(PHASE_PEAKS), len(TRACKED), len(THROUGHPUT)] == [34, 48, 129]
+
+
+def test_architecture_has_the_shape_of_its_row() -> None:
+    """Where a row names an architecture, its shape columns and its parameter count are that architecture's."""
+    rows = [row for row in MEMORY if row["architecture"]]
+    assert len(rows) == 298
+    for row in rows:
+        named = architectures.named(row["architecture"])
+        ours = [getattr(named, column) for column in ARCHITECTURE_COLUMNS]
+        assert [int(row[column]) for column in ARCHITECTURE_COLUMNS] == ours, row["id"]
+        assert (row["family"], row["tied_embeddings"] == "yes") == (named.family, named.tied_embeddings)
+        assert int(row["n_params"]) == named.n_params
+
+
+def test_family_counts_the_parameters_of_its_row() -> None:
+    """Where a row names a family and no architecture, the family's count is that of the row, norms aside."""
+    rows = [row for row in MEMORY if row["family"] and not row["architecture"]]
+    assert len(rows) == 243
+    for row in rows:
+        assert shape_of(row).n_params == pytest.approx(int(row["n_params"]), rel=1e-4), row["id"]
+    exact = [row for row in rows if row["source"] not in ("nanotron", "korthikanti-2022")]
+    assert all(shape_of(row).n_params == int(row["n_params"]) for row in exact)
+
+
+def test_measured_peaks_are_there_where_they_should_be() -> None:
+    """A run with status ok has a peak, its unit and what was measured; a run that merely fits has none."""
+    for row in MEMORY:
+        told = [row[column] != "" for column in ("peak_gib", "peak_printed", "peak_unit", "unit_certain", "metric")]
+        assert all(told) or not any(told)
+        assert row["status"] == "OOM" or any(told) == (row["status"] == "ok"), row["id"]
+        assert (row["second_metric"] == "") == (row["second_gib"] == "")
+
+
+def test_measured_peaks_are_the_printed_ones() -> None:
+    """A peak is the printed number, in GiB; to 0.005 where the compilation had rounded it."""
+    for row in MEMORY:
+        if row["peak_gib"]:
+            assert float(row["peak_gib"]) == pytest.approx(printed_gib(row), abs=0.0051), row["id"]
+
+
+def test_measured_peaks_fit_their_gpu() -> None:
+    """No peak exceeds what its GPU lets a framework use, but for one in a GB of unknown size."""
+    over = [
+        row["id"]
+        for row in MEMORY
+        if row["peak_gib"] and row["gpu"] and float(row["peak_gib"]) * GIB > tables.gpu(row["gpu"]).usable_bytes
+    ]
+    assert over == ["qwen-readme-qwen-7b-s1024-b1-g2-a100-bf16-mixed-zero3-full"]
+    assert all(0.5 <= float(row["peak_gib"]) <= 180 for row in MEMORY if row["peak_gib"])
+
+
+def test_measured_steady_memory_is_below_the_peak() -> None:
+    """What stays allocated between steps is less than the peak; reserved memory is more than allocated or active."""
+    for row in MEMORY:
+        assert not row["steady_gib"] or 0 < float(row["steady_gib"]) < float(row["peak_gib"])
+        if row["second_metric"]:
+            pair = {row["metric"]: float(row["peak_gib"]), row["second_metric"]: float(row["second_gib"])}
+            assert pair.pop("reserved") >= max(pair.values())
+
+
+def test_measured_degrees_multiply_to_the_gpus() -> None:
+    """Data-, tensor-, pipeline- and context-parallel degrees multiply to the number of GPUs."""
+    columns = ("data_parallel", "tensor_parallel", "pipeline_parallel", "context_parallel")
+    stated = [row for row in MEMORY if row["n_gpus"] and all(row[column] for column in columns[:3])]
+    assert len(stated) > 500
+    for row in stated:
+        assert math.prod(int(row[column] or 1) for column in columns) == int(row["n_gpus"]), row["id"]
+
+
+@pytest.mark.parametrize("name", ["measured_memory.csv", "measured_throughput.csv"])
+def test_measured_utilisation_is_a_fraction(name: str) -> None:
+    """MFU and HFU lie between 1% and 90%; recomputing makes HFU at most a third more than MFU."""
+    for row in tables.rows(name):
+        utilisations = [float(row[column]) for column in ("mfu", "hfu") if row[column]]
+        assert all(0.01 <= utilisation <= 0.9 for utilisation in utilisations)
+        if len(utilisations) == 2:
+            assert 1 <= utilisations[1] / utilisations[0] <= 1.34
+
+
+def test_phase_peaks_belong_to_measured_memory() -> None:
+    """Each row of phase peaks has its row of measured memory, with the same configuration and the same peaks."""
+    rows = {row["id"]: row for row in MEMORY}
+    same = ("model", "architecture", "seq_len", "micro_batch", "attention", "base_weights", "adapter_rank", "step_s")
+    for row in PHASE_PEAKS:
+        whole = rows[row["id"]]
+        assert [row[column] for column in same] == [whole[column] for column in same]
+        assert row["peak_allocated_mib"] == whole["peak_printed"]
+        assert float(row["peak_reserved_mib"]) / 1024 == pytest.approx(float(whole["second_gib"]), rel=1e-5)
+
+
+def test_phase_peaks_peak_in_the_backward_pass() -> None:
+    """The backward pass is the peak of every row; a process holds 140.875 MiB of CUDA context besides."""
+    for row in PHASE_PEAKS:
+        peaks = [float(row[f"peak_{phase}_mib"]) for phase in ("forward", "backward", "optimizer")]
+        assert max(peaks) == float(row["peak_backward_mib"]) == float(row["peak_allocated_mib"])
+        assert float(row["process_mib"]) - float(row["peak_reserved_mib"]) == pytest.approx(140.875)
+        assert float(row["peak_reserved_mib"]) > float(row["peak_allocated_mib"])
+        assert (row["base_weights"] == "nf4") == (row["nf4_mib"] != "")
+
+
+def test_tracked_models_count_as_ours() -> None:
+    """The models that PyTorch tracked have our parameter counts, GPT-2 with its longer table of positions."""
+    for row in TRACKED:
+        architecture = architectures.named(row["architecture"])
+        if row["n_positions"]:
+            architecture = dataclasses.replace(architecture, n_positions=int(row["n_positions"]))
+        assert int(row["n_params"]) == architecture.n_params
+        assert (row["n_positions"] != "") == (architecture.family == "gpt2")
+
+
+def test_tracked_parts_sum_to_the_peak() -> None:
+    """The parts at the backward peak sum to it, less the few bytes of a model's buffers; a step peaks no lower."""
+    for row in TRACKED:
+        parts = ("parameter", "gradient", "activation", "temporary", "optimizer")
+        missing = int(row["backward_peak_bytes"]) - sum(int(row[f"backward_peak_{part}_bytes"]) for part in parts)
+        assert 0 <= missing <= 512
+        assert int(row["step_peak_bytes"]) >= int(row["backward_peak_bytes"])
+
+
+def test_tracked_weights_have_their_width() -> None:
+    """Parameters take 2 bytes each in bf16, 4 in fp32 and bf16-mixed; AdamW keeps two such, and a count per tensor."""
+    for row in TRACKED:
+        width = 2 if row["precision"] == "bf16" else 4
+        weights_bytes = width * int(row["n_params"])
+        n_states = 2 if row["optimizer"] == "adamw" else 1
+        assert int(row["backward_peak_parameter_bytes"]) == pytest.approx(weights_bytes, abs=4096)
+        assert int(row["backward_peak_optimizer_bytes"]) == pytest.approx(n_states * weights_bytes, abs=4096)
+
+
+def test_throughput_adds_up() -> None:
+    """Batches multiply, tokens/s divide by the GPUs, and recomputing costs a third."""
+    for row in THROUGHPUT:
+        count = {column: int(row[column]) for column in ("micro_batch", "grad_accumulation", "n_gpus", "global_batch")}
+        assert count["global_batch"] == count["micro_batch"] * count["grad_accumulation"] * count["n_gpus"]
+        per_gpu = float(row["tokens_per_s"]) / count["n_gpus"]
+        assert per_gpu == pytest.approx(float(row["tokens_per_s_per_gpu"]), abs=1)
+        repeated = 4 / 3 if row["checkpointing"] == "full" else 1
+        assert float(row["hfu"]) == pytest.approx(repeated * float(row["mfu"]), abs=1e-4)
+
+
+def test_throughput_agrees_with_measured_memory() -> None:
+    """A benchmark that stands in both tables has the same speed, MFU and parameters in both."""
+    benchmarks = {row["id"]: row for row in THROUGHPUT}
+    shared = [(row, benchmarks[row["id"]]) for row in MEMORY if row["id"] in benchmarks]
+    assert len(shared) == 121
+    same = ("n_params", "tokens_per_s_per_gpu", "mfu", "hfu", "gpu", "zero_stage", "precision", "checkpointing")
+    for ours, theirs in shared:
+        assert [ours[column] for column in same] == [theirs[column] for column in same]
+
+
+def test_figure_1_is_the_formula() -> None:
+    """Activations of Korthikanti et al., Figure 1, are s b h (10 + 24/t + 5as/(ht)) a layer, or 34 s b h / t."""
+    for row in tables.rows("korthikanti_figure_1.csv"):
+        columns = ("seq_len", "micro_batch", "hidden", "n_heads", "n_layers", "tensor_parallel")
+        s, b, h, a, L, t = (int(row[column]) for column in columns)
+        p, v = int(row["pipeline_parallel"]), int(row["virtual_pipeline"])
+        per_layer = 34 / t if row["checkpointing"] == "selective" else 10 + 24 / t + 5 * a * s / (h * t)
+        in_flight = 1 + (p - 1) / (p * v) if v > 1 else 1
+        assert s * b * h * per_layer * L * in_flight / GIB == pytest.approx(float(row["activations_gib"]), rel=1e-9)
 
 
 @pytest.mark.parametrize(
