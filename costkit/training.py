@@ -17,21 +17,12 @@ import numpy.typing as npt
 
 from costkit import tables
 from costkit.scaling import TRAINING_FLOP_PER_PARAM_TOKEN
-from costkit.units import HOUR, TFLOP, number, numbers, percent, require_positive
+from costkit.units import HOUR, TFLOP, Range, number, numbers, percent, require_positive
 
 HIGHEST_MFU, HIGH_MFU, LOW_MFU = 0.70, 0.60, 0.15
 SPARSE_OVER_DENSE = 2
 
 Numbers = TypeVar("Numbers", float, npt.NDArray[np.float64])
-
-
-@dataclass(frozen=True)
-class Range:
-    """A quantity with its uncertainty; where nothing is known about that, the three are equal."""
-
-    low: float
-    mid: float
-    high: float
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,16 @@ KIB, MIB, GIB = 2.0**10, 2.0**20, 2.0**30
 TFLOP, PFLOP = 1e12, 1e15
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
 YEAR = 365.25 * DAY
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A quantity with its uncertainty; where nothing is known about that, the three are equal."""
+
+    low: float
+    mid: float
+    high: float
+
 
 _SUFFIXES = ((TRILLION, "T"), (BILLION, "B"), (MILLION, "M"), (THOUSAND, "K"))
 

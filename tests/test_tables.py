@@ -267,7 +267,7 @@ WORDS = {
     "basis": {"computed"},
     "checkpointing": CHECKPOINTING,
     "compile": YES_NO,
-    "loss": {"chunked", "cut", "fused"},
+    "loss": set(memory.LOSSES),
     "metric": {"allocated", "allocated-first-rank", "allocated-last-rank", "reserved", "active", "unstated"},
     "offload": {"cpu", "activations", "optimizer"},
     "optimizer": OPTIMIZERS,

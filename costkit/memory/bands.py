@@ -1,0 +1,75 @@
+"""How far from the live bytes is what is reserved, and what nvidia-smi shows? Ranges, from the scores of each stack.
+
+- `reserved` is what PyTorch's allocator holds: live bytes, times a ratio that depends on the stack and on attention, because
+  freed blocks can't all be used again. FSDP2's side streams come on top, block by block.
+- `device` adds the CUDA context and a communicator's buffers for every kind of parallelism.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from costkit import tables
+from costkit.memory.tape import Bytes
+from costkit.units import MIB, Range
+
+_KINDS_IN_MIB = ("communicator", "context", "workspace")
+
+
+@functools.cache
+def overheads(kind: str) -> Mapping[str, Range]:
+    """The rows of one kind of the overheads table, in bytes or as ratios.
+
+    >>> overheads("context")["each"].mid == 300 * MIB
+    True
+    """
+    unit = MIB if kind in _KINDS_IN_MIB else 1.0
+    found = {
+        row["case"]: Range(*(float(row[bound]) * unit for bound in ("low", "mid", "high")))
+        for row in tables.rows("memory_overheads.csv")
+        if row["kind"] == kind
+    }
+    return MappingProxyType(found)
+
+
+def workspace_bytes(stack: str) -> float:
+    """What matrix libraries take once, which PyTorch counts as allocated."""
+    return overheads("workspace")["megatron" if stack == "megatron" else "huggingface"].mid
+
+
+def case_of(stack: str, *, attention: str, compiled: bool, tensor: int, quantized: bool) -> str:
+    """Which row of the overheads table describes a run.
+
+    >>> case_of("fsdp2", attention="flash", compiled=True, tensor=1, quantized=False)
+    'fsdp2 compiled'
+    """
+    if stack == "fsdp2":
+        return "fsdp2 tensor-parallel" if tensor > 1 else "fsdp2 compiled" if compiled else "fsdp2 eager"
+    if stack == "huggingface":
+        kind = "eager" if attention == "eager" else "nf4" if quantized else "flash"
+        return f"huggingface {kind}"
+    return stack
+
+
+def allocated(live: Bytes, *, case: str) -> tuple[Bytes, Bytes, Bytes]:
+    """Low, mid and high of what is allocated."""
+    band = overheads("allocated over estimate")[case]
+    return live * band.low, live * band.mid, live * band.high
+
+
+def reserved(pools: Bytes, *, case: str) -> tuple[Bytes, Bytes, Bytes]:
+    """Low, mid and high of what is reserved."""
+    band = overheads("reserved over estimate")[case]
+    return pools * band.low, pools * band.mid, pools * band.high
+
+
+def around_bytes(n_communicators: int) -> Range:
+    """What the device holds besides PyTorch's allocator."""
+    context, each = overheads("context")["each"], overheads("communicator")["each"]
+    return Range(
+        low=context.low + n_communicators * each.low,
+        mid=context.mid + n_communicators * each.mid,
+        high=context.high + n_communicators * each.high,
+    )

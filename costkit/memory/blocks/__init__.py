@@ -1,0 +1,1 @@
+"""What does one block keep for its backward pass? One module a training stack."""

@@ -1,0 +1,99 @@
+"""What does torchtitan keep? FSDP2's 16-bit blocks, eager or compiled one by one, and the loss in the ways it offers.
+
+- Fused norms keep their input, linear layers theirs; grouped keys and values are repeated and kept for all heads. Compiled
+  blocks recompute the gate's activation. With tensor parallelism norms and residuals are split over the sequence, and the
+  inputs of the matrices gathered.
+- Per-operation selective checkpointing keeps the attention's result and every second matrix product. Eager PyTorch also
+  keeps the product of the last matrix, which nothing reads.
+- Read off torchtitan's sources and counted with PyTorch's tracker of FSDP2; `memory.scores()` holds it against its runs.
+"""
+
+from __future__ import annotations
+
+from costkit.memory.blocks import megatron
+from costkit.memory.blocks.scene import Scene
+from costkit.memory.recipes import FP32
+from costkit.memory.tape import Bytes, Parts, Step, Tape
+from costkit.memory.tensors import ATTENTION, FEED_FORWARD, NORM
+
+LOGITS = "logits and loss"
+
+
+def block(scene: Scene) -> Tape:
+    """One block. `made` are 16-bit gradients of gathered weights, which live until they are reduced and scattered."""
+    return (*_attention(scene), *_feed_forward(scene))
+
+
+def head(scene: Scene) -> Tape:
+    """The last norm and the output matrix."""
+    hidden = scene.recipe.compute * scene.architecture.hidden * scene.tokens
+    matrix = _matrix(scene, LOGITS, scene.architecture.hidden, scene.vocab)
+    return (_norm(scene), matrix.passing(inward=hidden, outward=scene.recipe.compute * scene.tokens * scene.vocab))
+
+
+def selective(scene: Scene) -> Parts:
+    """What per-operation checkpointing keeps of a block."""
+    compute, hidden, tokens = scene.recipe.compute, scene.architecture.hidden, scene.tokens
+    attention = compute * (2 * scene.queries + scene.keys) + FP32 * scene.heads
+    routed = scene.architecture.n_experts_per_token * scene.imbalance if scene.architecture.n_experts else 1.0
+    feed_forward = compute * scene.width * routed
+    reduced = (1 if scene.compiled else 2) * compute * hidden * scene.stream_tokens if scene.tensor > 1 else 0.0
+    unread = 0.0 if scene.compiled else compute * hidden * tokens
+    return {
+        "checkpoints": scene.stream_bytes + reduced + unread,
+        ATTENTION: attention * tokens,
+        FEED_FORWARD: feed_forward * tokens,
+    }
+
+
+def _matrix(scene: Scene, part: str, n_in: float, n_out: float, kept: Bytes = 0.0) -> Step:
+    made = float(scene.recipe.compute * n_in * n_out)
+    return Step(part, kept=kept, made=made, stored=made)
+
+
+def _norm(scene: Scene) -> Step:
+    """Its input, and its output for the whole sequence."""
+    compute, hidden = scene.recipe.compute, scene.architecture.hidden
+    kept = compute * hidden * scene.tokens + scene.stream_bytes
+    return Step(NORM, kept=kept).passing(outward=compute * hidden * scene.tokens, spare=scene.stream_bytes)
+
+
+def _attention(scene: Scene) -> Tape:
+    compute, hidden, tokens = scene.recipe.compute, scene.architecture.hidden, scene.tokens
+    queries, keys, out = scene.queries, scene.keys, compute * scene.queries * scene.tokens
+    fused = compute * (queries + 2 * keys) * tokens
+    if scene.attention == "eager":
+        core = (4 * compute * queries + (FP32 + compute) * scene.heads * scene.seq_len) * tokens
+        spare = (compute + 2 * FP32) * scene.heads * scene.seq_len * tokens
+    else:
+        core = (4 * compute * queries + FP32 * scene.heads) * tokens
+        spare = 2 * compute * (queries - keys) * tokens
+    gradients = compute * hidden * tokens
+    norms = compute * (queries + keys) * tokens if scene.family.qk_norm else 0.0
+    return (
+        _norm(scene),
+        _matrix(scene, ATTENTION, hidden, queries + 2 * keys, norms).passing(inward=gradients, outward=fused),
+        Step(ATTENTION, kept=core).passing(inward=fused, outward=out, spare=spare),
+        _matrix(scene, ATTENTION, queries, hidden).passing(inward=out),
+    )
+
+
+def _feed_forward(scene: Scene) -> Tape:
+    if scene.architecture.n_experts:
+        return (_norm(scene), *_experts(scene))
+    compute, hidden = scene.recipe.compute, scene.architecture.hidden
+    wide, gradients = compute * scene.width * scene.tokens, compute * hidden * scene.tokens
+    gated = scene.family.gated
+    n_up = 2 if gated else 1
+    activated = wide if gated and not scene.compiled else 0.0
+    return (
+        _norm(scene),
+        _matrix(scene, FEED_FORWARD, hidden, n_up * scene.width).passing(inward=gradients, outward=n_up * wide),
+        Step(FEED_FORWARD, kept=n_up * wide + activated).passing(inward=n_up * wide, outward=wide),
+        _matrix(scene, FEED_FORWARD, scene.width, hidden, wide).passing(inward=wide),
+    )
+
+
+def _experts(scene: Scene) -> Tape:
+    """Megatron-LM's set, which grouped matrix products share; its gradients are made by the matrices below."""
+    return megatron.experts(scene)

@@ -1,0 +1,237 @@
+"""How many bytes does a training step need, by part and by phase, on the fullest GPU?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from costkit.architectures import Architecture
+from costkit.memory import bands, losses, moments
+from costkit.memory.moments import PHASES, Setting
+from costkit.memory.adapters import Adapters
+from costkit.memory.requests import Request, gpu_of
+from costkit.memory.sharding import Sharding
+from costkit.memory.tape import Bytes, total
+from costkit.tables import Gpu
+from costkit.units import Range
+
+FITS, UNCERTAIN, DOES_NOT_FIT = "fits", "uncertain", "does not fit"
+
+
+@dataclass(frozen=True)
+class StageBudget:
+    """The memory of one GPU of a pipeline stage, in bytes.
+
+    phases: The most that lives in each phase. parts: What lives at the peak. pools_bytes: What PyTorch's allocator holds for
+    that if nothing is fragmented.
+    """
+
+    stage: int
+    peak_phase: str
+    phases: Mapping[str, float]
+    parts: Mapping[str, float]
+    phase_parts: Mapping[str, Mapping[str, float]]
+    pools_bytes: float
+
+    @property
+    def peak_bytes(self) -> float:
+        """Live bytes at the worst moment."""
+        return self.phases[self.peak_phase]
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The memory of a training step, on the GPU that needs most.
+
+    `stages` has one entry for each pipeline stage; `imbalanced` is the fullest stage where experts get uneven shares.
+    """
+
+    request: Request
+    micro_batch: int
+    seq_len: int
+    stages: tuple[StageBudget, ...]
+    imbalanced: Range
+
+    @property
+    def fullest(self) -> StageBudget:
+        """The stage that needs most."""
+        return max(self.stages, key=lambda stage: stage.pools_bytes)
+
+    @property
+    def peak_bytes(self) -> float:
+        """Live bytes in the worst phase of the fullest stage: what PyTorch calls allocated."""
+        return self.fullest.peak_bytes
+
+    @property
+    def peak_phase(self) -> str:
+        """The worst phase: forward, loss, recompute, backward or step."""
+        return self.fullest.peak_phase
+
+    @property
+    def phases(self) -> Mapping[str, float]:
+        """Live bytes at the worst moment of each phase."""
+        return self.fullest.phases
+
+    @property
+    def parts(self) -> Mapping[str, float]:
+        """What lives at the peak, in bytes; the parts sum to `peak_bytes`."""
+        return self.fullest.parts
+
+    @property
+    def allocated_bytes(self) -> Range:
+        """`peak_bytes` with its band."""
+        return self._with_imbalance(bands.allocated(self.peak_bytes, case=self.request.case))
+
+    @property
+    def reserved_bytes(self) -> Range:
+        """What PyTorch's allocator holds."""
+        return self._with_imbalance(bands.reserved(self.fullest.pools_bytes, case=self.request.case))
+
+    @property
+    def device_bytes(self) -> Range:
+        """What nvidia-smi shows: reserved, the CUDA context and the communicators."""
+        around, reserved = bands.around_bytes(self.request.sharding.n_communicators), self.reserved_bytes
+        return Range(reserved.low + around.low, reserved.mid + around.mid, reserved.high + around.high)
+
+    def verdict(self, gpu: Gpu | str) -> str:
+        """"fits", "uncertain" or "does not fit", against what the GPU lets a framework use.
+
+        It fits where even the upper end of `device_bytes` does, and does not where the live bytes alone are too many. In
+        between the allocator may give back what it holds in vain, or fail.
+
+        >>> from costkit.architectures import named
+        >>> full = budget(named("llama-2-7b"), micro_batch=1, seq_len=2048)
+        >>> full.verdict("A100-SXM4-80GB"), full.verdict("H200-SXM-141GB")
+        ('does not fit', 'fits')
+        """
+        card = gpu_of(gpu)
+        self.request.check_gpu(card)
+        if self.device_bytes.high <= card.usable_bytes:
+            return FITS
+        least = self.allocated_bytes.low + bands.around_bytes(self.request.sharding.n_communicators).low
+        return DOES_NOT_FIT if least > card.usable_bytes else UNCERTAIN
+
+    def _with_imbalance(self, band: tuple[Bytes, Bytes, Bytes]) -> Range:
+        low, mid, high = (float(value) for value in band)
+        return Range(low * self.imbalanced.low, mid * self.imbalanced.mid, high * self.imbalanced.high)
+
+
+def budget(  # noqa: PLR0913 - the contract of the module: every choice that decides memory
+    architecture: Architecture,
+    *,
+    micro_batch: int,
+    seq_len: int,
+    precision: str = "bf16-mixed",
+    optimizer: str = "adamw",
+    optimizer_step: str = "foreach",
+    checkpointing: str = "none",
+    attention: str = "flash",
+    stack: str = "huggingface",
+    sharding: Sharding = Sharding(),  # noqa: B008 - frozen
+    adapters: Adapters | None = None,
+    **details: Any,
+) -> Budget:
+    """The memory of one training step by part and by phase.
+
+    Args:
+        architecture: The model's shape.
+        micro_batch: Sequences that a GPU, or the GPUs that share one by tensor or context parallelism, process at once.
+        seq_len: Tokens of a sequence.
+        precision, optimizer, optimizer_step, checkpointing, attention, stack: Words of `PRECISIONS`, `OPTIMIZERS`, ...
+        sharding: Degrees of parallelism.
+        adapters: LoRA adapters, None to train all weights.
+        **details: Further fields of `Request`: loss, compiled, padded, dropout, accumulates, offload_optimizer,
+            holds_output.
+
+    Raises:
+        ValueError: A value can't be, or two don't go together; the sentence says which and what to do.
+        UnknownName: A word that is not of the vocabulary.
+
+    >>> from costkit.architectures import named
+    >>> from costkit.units import gib
+    >>> llama = budget(named("llama-2-7b"), micro_batch=1, seq_len=2048, precision="bf16", checkpointing="full")
+    >>> gib(llama.peak_bytes), llama.peak_phase
+    ('62.8 GiB', 'step')
+    """
+    request = Request(
+        architecture,
+        precision=precision,
+        optimizer=optimizer,
+        optimizer_step=optimizer_step,
+        checkpointing=checkpointing,
+        attention=attention,
+        stack=stack,
+        sharding=sharding,
+        adapters=adapters,
+        **details,
+    )
+    request.check_batch(micro_batch=micro_batch, seq_len=seq_len)
+    balanced = tuple(map(_stage_budget, request.settings(micro_batch=micro_batch, seq_len=seq_len)))
+    return Budget(request, micro_batch, seq_len, balanced, _imbalance(request, micro_batch, seq_len, balanced))
+
+
+def pools_bytes(setting: Setting, *, live: Mapping[str, Bytes]) -> Bytes:
+    """What the allocator holds if nothing is fragmented: the worst phase with the loss's hole, and the side streams."""
+    is_titan = setting.stack in ("fsdp2", "simplefsdp")
+    hole = losses.hole_bytes(setting.loss, setting.scene) if is_titan and setting.stage.has_head else 0.0
+    phases = [value + hole if phase == "loss" else value for phase, value in live.items()]
+    return most(*phases) + moments.pools_bytes(setting)
+
+
+def live_bytes(setting: Setting) -> dict[str, Bytes]:
+    """The most that lives in each phase."""
+    found: dict[str, Bytes] = {}
+    for moment in moments.moments(setting):
+        value = moment.live_bytes
+        found[moment.phase] = most(found[moment.phase], value) if moment.phase in found else value
+    return found
+
+
+def most(*values: Bytes) -> Bytes:
+    """The largest of numbers, or of arrays element by element."""
+    if all(isinstance(value, (int, float)) for value in values):
+        return max(values)
+    largest = values[0]
+    for value in values[1:]:
+        largest = np.maximum(largest, value)
+    return largest
+
+
+def _stage_budget(setting: Setting) -> StageBudget:
+    worst: dict[str, tuple[float, dict[str, Bytes]]] = {}
+    for moment in moments.moments(setting):
+        value = float(moment.live_bytes)
+        if moment.phase not in worst or value > worst[moment.phase][0]:
+            worst[moment.phase] = value, moment.parts
+    phases = {phase: worst[phase][0] for phase in PHASES if phase in worst}
+    peak = max(phases, key=lambda phase: phases[phase])
+    parts = {phase: _present(found) for phase, (_, found) in worst.items()}
+    return StageBudget(
+        stage=setting.stage.index,
+        peak_phase=peak,
+        phases=MappingProxyType(phases),
+        parts=MappingProxyType(parts[peak]),
+        phase_parts=MappingProxyType(parts),
+        pools_bytes=float(pools_bytes(setting, live=phases)),
+    )
+
+
+def _present(parts: Mapping[str, Bytes]) -> dict[str, float]:
+    return {name: float(amount) for name, amount in parts.items() if amount}
+
+
+def _imbalance(request: Request, micro_batch: int, seq_len: int, balanced: tuple[StageBudget, ...]) -> Range:
+    """How much more the fullest stage needs where routing is uneven, as a ratio; 1 for a dense model."""
+    if not request.architecture.n_experts:
+        return Range(1.0, 1.0, 1.0)
+    uneven, even = bands.overheads("imbalance")["experts"], max(total({str(one.stage): one.pools_bytes}) for one in balanced)
+
+    def ratio(imbalance: float) -> float:
+        settings = request.settings(micro_batch=micro_batch, seq_len=seq_len, imbalance=imbalance)
+        return float(max(_stage_budget(setting).pools_bytes for setting in settings) / even)
+
+    return Range(ratio(uneven.low), ratio(uneven.mid), ratio(uneven.high))

@@ -1,0 +1,194 @@
+"""Can this be asked? A request for a budget, checked as a whole, and laid out as one setting for each pipeline stage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from costkit import tables
+from costkit.architectures import Architecture
+from costkit.memory import bands, losses, states
+from costkit.memory.adapters import Adapters
+from costkit.memory.blocks.scene import Scene
+from costkit.memory.moments import Setting
+from costkit.memory.optimizers import OPTIMIZERS, STEPS
+from costkit.memory.recipes import PRECISIONS, STACKS, recipe
+from costkit.memory.sharding import ZERO_OF_STACK, Sharding, stages
+from costkit.memory.tape import Bytes
+from costkit.tables import Gpu, lookup
+
+CHECKPOINTING = ("none", "selective", "full")
+ATTENTION = ("flash", "eager")
+LONGEST_SEQUENCE, LARGEST_MICRO_BATCH = 100_000_000, 1_000_000
+
+_PEAK_OF = MappingProxyType(
+    {"fp32": "fp32", "tf32": "tf32", "fp16-mixed": "fp16", "bf16-mixed": "bf16", "bf16": "bf16", "fp8-mixed": "fp8"}
+)
+_VOCABULARIES = (
+    ("precision", PRECISIONS),
+    ("optimizer", OPTIMIZERS),
+    ("optimizer_step", STEPS),
+    ("checkpointing", CHECKPOINTING),
+    ("attention", ATTENTION),
+    ("stack", STACKS),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """All that decides a budget, save the micro-batch and the sequence length."""
+
+    architecture: Architecture
+    precision: str = "bf16-mixed"
+    optimizer: str = "adamw"
+    optimizer_step: str = "foreach"
+    checkpointing: str = "none"
+    attention: str = "flash"
+    stack: str = "huggingface"
+    sharding: Sharding = Sharding()
+    adapters: Adapters | None = None
+    loss: str | None = None
+    compiled: bool = False
+    padded: bool | None = None
+    dropout: bool | None = None
+    accumulates: bool = False
+    offload_optimizer: bool = False
+    holds_output: bool | None = None
+
+    def __post_init__(self) -> None:
+        for what, words in _VOCABULARIES:
+            lookup(what, getattr(self, what), dict.fromkeys(words))
+        if self.loss is not None:
+            lookup("loss", self.loss, losses.LOSSES)
+        self.sharding.check(self.architecture)
+        self._check_stack()
+        if self.adapters is not None:
+            self._check_adapters()
+
+    @property
+    def zero(self) -> int:
+        """The ZeRO stage, the stack's own where none is given."""
+        return ZERO_OF_STACK[self.stack] if self.sharding.zero is None else self.sharding.zero
+
+    @property
+    def loss_name(self) -> str:
+        """The loss, the stack's own where none is given."""
+        own = losses.usual(self.stack, compiled=self.compiled, tensor=self.sharding.tensor)
+        return own if self.loss is None else self.loss
+
+    @property
+    def case(self) -> str:
+        """Which row of the overheads table describes it."""
+        return bands.case_of(
+            self.stack,
+            attention=self.attention,
+            compiled=self.compiled,
+            tensor=self.sharding.tensor,
+            quantized=self.adapters is not None and self.adapters.quantized is not None,
+        )
+
+    def settings(self, *, micro_batch: Bytes, seq_len: Bytes, imbalance: float = 1.0) -> Iterator[Setting]:
+        """One setting for each pipeline stage; arrays of micro-batches or sequence lengths are swept."""
+        scene = self._scene(micro_batch, seq_len, imbalance)
+        for stage in stages(self.sharding, n_layers=self.architecture.n_layers):
+            yield Setting(
+                scene=scene,
+                stage=stage,
+                held=states.holdings(
+                    self.architecture, stage, sharding=self.sharding, zero=self.zero, adapters=self.adapters
+                ),
+                micro_batch=micro_batch,
+                stack=self.stack,
+                optimizer=self.optimizer,
+                optimizer_step=self.optimizer_step,
+                checkpointing=self.checkpointing,
+                loss=self.loss_name,
+                accumulates=self.accumulates or self.sharding.pipeline > 1,
+                offloads=self.offload_optimizer,
+                holds_output=self.adapters is not None if self.holds_output is None else self.holds_output,
+                workspace_bytes=bands.workspace_bytes(self.stack),
+            )
+
+    def check_batch(self, *, micro_batch: int, seq_len: int) -> None:
+        """Raise `ValueError` for a micro-batch or a sequence length that can't be."""
+        for name, value, most, unit in (
+            ("micro_batch", micro_batch, LARGEST_MICRO_BATCH, "sequences"),
+            ("seq_len", seq_len, LONGEST_SEQUENCE, "tokens"),
+        ):
+            if type(value) is not int or not 1 <= value <= most:
+                raise ValueError(f"{name} is {str(value)[:40]!r}; it must be a whole number of {unit} from 1 to {most:,}")
+        positions, context = self.architecture.n_positions, self.sharding.context
+        if positions and seq_len > positions:
+            raise ValueError(
+                f"seq_len is {seq_len:,}, but {self.architecture.name} has {positions:,} learned positions:"
+                f" use at most {positions:,} tokens"
+            )
+        if seq_len % context:
+            raise ValueError(f"seq_len is {seq_len:,}, which sharding context {context} does not divide")
+
+    def check_gpu(self, gpu: Gpu) -> None:
+        """Raise `ValueError` for a precision that the GPU does not have."""
+        peaks = gpu.peak_flop_per_s
+        if _PEAK_OF[self.precision] in peaks:
+            return
+        possible = " or ".join(repr(name) for name, peak in _PEAK_OF.items() if peak in peaks)
+        raise ValueError(f"precision is {self.precision!r}, which {gpu.name} does not have: use {possible}")
+
+    def with_changes(self, **changes: object) -> Request:
+        """The same request with other values."""
+        return replace(self, **changes)  # type: ignore[arg-type]
+
+    def _scene(self, micro_batch: Bytes, seq_len: Bytes, imbalance: float) -> Scene:
+        sharding, stack = self.sharding, self.stack
+        spread = stack in ("fsdp2", "simplefsdp") if sharding.sequence_parallel is None else sharding.sequence_parallel
+        learned = bool(self.architecture.n_positions)
+        return Scene(
+            architecture=self.architecture,
+            recipe=recipe(self.precision, stack=stack) if self.adapters is None else self.adapters.recipe,
+            tokens=micro_batch * seq_len / sharding.context,
+            seq_len=seq_len,
+            attention=self.attention,
+            adapters=self.adapters,
+            tensor=sharding.tensor,
+            expert=sharding.expert,
+            sequence_parallel=spread and sharding.tensor > 1,
+            masked=stack in ("huggingface", "deepspeed") if self.padded is None else self.padded,
+            dropout=stack == "megatron" and learned if self.dropout is None else self.dropout,
+            imbalance=imbalance,
+            compiled=self.compiled or stack == "simplefsdp",
+        )
+
+    def _check_stack(self) -> None:
+        stack, n_shards = self.stack, self.sharding.n_shards
+        if stack in ("fsdp2", "simplefsdp") and n_shards > 1 and self.zero < 2:
+            raise ValueError(
+                f"sharding zero is {self.zero}, but FSDP2 always shards: leave zero out or use 3, or 2 to keep weights"
+                " gathered from forward to backward; stack 'huggingface' has DDP"
+            )
+        if stack == "megatron" and self.zero > 1:
+            raise ValueError(
+                f"sharding zero is {self.zero}, but Megatron-LM's distributed optimizer is ZeRO stage 1: use 0 or 1"
+            )
+        if self.compiled and stack != "fsdp2":
+            raise ValueError(f"compiled blocks are modelled for stack 'fsdp2', not {stack!r}: leave compiled out")
+
+    def _check_adapters(self) -> None:
+        architecture = self.architecture
+        if self.stack != "huggingface":
+            raise ValueError(f"adapters are modelled for stack 'huggingface', not {self.stack!r}: use that stack")
+        if self.precision in ("fp32", "tf32", "fp8-mixed"):
+            raise ValueError(
+                f"precision is {self.precision!r}, but adapters stand beside 16-bit or NF4 weights: use 'bf16-mixed',"
+                " 'bf16' or 'fp16-mixed'"
+            )
+        if architecture.family in ("gpt2", "gpt-neox", "chinchilla") or architecture.n_experts:
+            raise ValueError(
+                f"adapters are modelled for dense blocks of LLaMA's kind, not for {architecture.name}"
+                f" (family {architecture.family!r}): leave adapters out"
+            )
+
+
+def gpu_of(gpu: Gpu | str) -> Gpu:
+    """A GPU by itself or by its name."""
+    return tables.gpu(gpu) if isinstance(gpu, str) else gpu

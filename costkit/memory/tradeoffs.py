@@ -1,0 +1,79 @@
+"""What does a saving of memory cost in speed? Ratios of tokens per second between measured runs that differ in one thing.
+
+- Pairs of rows of the measured runs, so that no ratio is typed. They are few, and most are of one model each: a ratio is
+  the median of its pairs, its range all of them.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import statistics
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from costkit import tables
+from costkit.units import Range
+
+_NO_COST = Range(1.0, 1.0, 1.0)
+
+
+@functools.cache
+def _ratios() -> Mapping[str, Range]:
+    measured = {row["id"]: row for row in tables.rows("measured_memory.csv")}
+    found: dict[str, list[float]] = {}
+    for row in tables.rows("throughput_tradeoffs.csv"):
+        if row["before"]:
+            found.setdefault(row["change"], []).append(_ratio(measured[row["before"]], measured[row["after"]]))
+        else:
+            found.setdefault(row["change"], []).extend([float(row["ratio_low"]), float(row["ratio_high"])])
+    return MappingProxyType(
+        {change: Range(min(all_), statistics.median(all_), max(all_)) for change, all_ in found.items()}
+    )
+
+
+def _ratio(before: Mapping[str, str], after: Mapping[str, str]) -> float:
+    """Tokens per second after over before; of a larger micro-batch, a doubling."""
+    ratio = float(after["tokens_per_s_per_gpu"]) / float(before["tokens_per_s_per_gpu"])
+    doublings = math.log2(int(after["micro_batch"]) / int(before["micro_batch"]))
+    return float(ratio ** (1 / doublings)) if doublings else ratio
+
+
+def throughput_ratio(change: str) -> Range:
+    """Tokens per second after a change, over those before.
+
+    >>> throughput_ratio("none to selective checkpointing").mid < 1
+    True
+    """
+    return tables.lookup("change", change, _ratios())
+
+
+def of_checkpointing(before: str, after: str) -> Range:
+    """The ratio between two ways of checkpointing; a step back is the inverse of the step.
+
+    >>> f"{of_checkpointing('none', 'full').mid:.2f}"
+    '0.79'
+    """
+    if before == after:
+        return _NO_COST
+    steps = {
+        ("none", "selective"): "none to selective checkpointing",
+        ("none", "full"): "none to full checkpointing",
+        ("selective", "full"): "selective to full checkpointing",
+    }
+    if (before, after) in steps:
+        return throughput_ratio(steps[before, after])
+    back = throughput_ratio(steps[after, before])
+    return Range(1 / back.high, 1 / back.mid, 1 / back.low)
+
+
+def of_micro_batch(before: int, after: int) -> Range:
+    """The ratio between two micro-batches: measured doublings, from no gain at all to that of the slowest links."""
+    doubling, doublings = throughput_ratio("twice the micro-batch"), math.log2(after / before)
+    bounds = sorted((1.0, doubling.high**doublings))
+    return Range(bounds[0], doubling.low**doublings, bounds[1])
+
+
+def product(one: Range, other: Range) -> Range:
+    """Two ratios after one another."""
+    return Range(one.low * other.low, one.mid * other.mid, one.high * other.high)
