@@ -39,17 +39,16 @@ def workspace_bytes(stack: str) -> float:
     return overheads("workspace")["megatron" if stack == "megatron" else "huggingface"].mid
 
 
-def case_of(stack: str, *, attention: str, compiled: bool, tensor: int, quantized: bool) -> str:
+def case_of(stack: str, *, attention: str, compiled: bool, tensor: int) -> str:
     """Which row of the overheads table describes a run.
 
-    >>> case_of("fsdp2", attention="flash", compiled=True, tensor=1, quantized=False)
+    >>> case_of("fsdp2", attention="flash", compiled=True, tensor=1)
     'fsdp2 compiled'
     """
     if stack == "fsdp2":
         return "fsdp2 tensor-parallel" if tensor > 1 else "fsdp2 compiled" if compiled else "fsdp2 eager"
     if stack == "huggingface":
-        kind = "eager" if attention == "eager" else "nf4" if quantized else "flash"
-        return f"huggingface {kind}"
+        return f"huggingface {attention}"
     return stack
 
 

@@ -93,7 +93,7 @@ def moments(setting: Setting) -> Iterator[Moment]:
     yield Moment("forward", together(stored, *_forward(setting, block)))
     if setting.checkpointing == "full" and setting.blocks is huggingface:
         for passing in huggingface.passing_bytes(setting.scene):
-            yield Moment("forward", together(stored, {tape.WORKING: passing}))
+            yield Moment("forward", together(base, _inputs(setting), times(saved, n_saved), {tape.WORKING: passing}))
     if setting.stage.has_head:
         for parts in _loss(setting):
             yield Moment("loss", together(stored, parts))
@@ -182,15 +182,23 @@ def _saved(setting: Setting, block: Tape) -> Parts:
 
 def _around_layer(setting: Setting, block: Tape, phase: str) -> Parts:
     """What lives beside a layer in its backward pass: its checkpoint, the gradient that arrives, gathered weights."""
-    scene, held, recipe = setting.scene, setting.held, setting.scene.recipe
+    scene, held = setting.scene, setting.held
     found: Parts = {STREAM: scene.stream_bytes}
     if setting.checkpointing == "full" and not _block_keeps_its_input(setting):
         found[CHECKPOINTS] = scene.stream_bytes
     if setting.gathers:
-        one, outer = held.of(held.of_layer), _largest_outer(held)
-        found[GATHERED] = 0.0 if _keeps_gathered(setting) else recipe.compute * one
-        found[COMMUNICATION] = 4.0 * (outer if phase == "recompute" and setting.stage.has_head else one)
+        found[GATHERED] = 0.0 if _keeps_gathered(setting) else _gathered_layer(setting)
+        after_head = phase == "recompute" and setting.stage.has_head and held.adapters is None
+        found[COMMUNICATION] = 4.0 * (_largest_outer(held) if after_head else held.of(held.trained_of_layer))
     return found
+
+
+def _gathered_layer(setting: Setting) -> float:
+    """One layer's weights as they are gathered: in the compute format, or frozen ones in their own."""
+    held, adapters = setting.held, setting.held.adapters
+    if adapters is None:
+        return setting.scene.recipe.compute * held.of(held.of_layer)
+    return sum(adapters.frozen_bytes(one) * held.of((one,)) for one in held.of_layer)
 
 
 def _block_keeps_its_input(setting: Setting) -> bool:
@@ -204,7 +212,7 @@ def _left_by_layer(setting: Setting, block: Tape) -> float:
     if setting.keeps_gradients:
         return 0.0
     if setting.held.zero >= 2:
-        return setting.scene.recipe.gradients * setting.held.of(setting.held.of_layer, sharded=True)
+        return setting.scene.recipe.gradients * setting.held.of(setting.held.trained_of_layer, sharded=True)
     return tape.stored(block)
 
 
@@ -217,7 +225,7 @@ def _forward(setting: Setting, block: Tape) -> Iterator[Parts]:
     if setting.checkpointing == "full" and scene.recipe.casts:
         yield {tape.COPIES: setting.stage.n_layers * sum(step.copies for step in block)}
     if setting.gathers and not _keeps_gathered(setting):
-        yield {GATHERED: 2 * scene.recipe.compute * setting.held.of(setting.held.of_layer)}
+        yield {GATHERED: 2 * _gathered_layer(setting)}
     if setting.stage.has_head:
         yield tape.kept(_head(setting))
         held = scene.recipe.compute * losses.n_logits(scene) if setting.holds_output else 0.0
@@ -239,7 +247,8 @@ def _loss(setting: Setting) -> Iterator[Parts]:
     if setting.gathers:
         around = {GATHERED: scene.recipe.compute * _largest_outer(held)}
     for i, parts in enumerate(tape.backward(head)):
-        reducing = {COMMUNICATION: 4.0 * _largest_outer(held)} if setting.gathers and i else Parts()
+        is_reducing = setting.gathers and i and held.adapters is None
+        reducing = {COMMUNICATION: 4.0 * _largest_outer(held)} if is_reducing else Parts()
         yield together(around, reducing, parts)
 
 
@@ -248,7 +257,7 @@ def _left_by_head(setting: Setting) -> float:
     if not setting.stage.has_head or setting.keeps_gradients:
         return 0.0
     if setting.held.zero >= 2:
-        outer = tuple(one for one in setting.held.around if one.part != EMBEDDING)
+        outer = tuple(one for one in setting.held.trained_around if one.part != EMBEDDING)
         return setting.scene.recipe.gradients * setting.held.of(outer, sharded=True)
     return tape.stored(_with_gradients(setting, _head(setting)))
 

@@ -85,7 +85,6 @@ class Request:
             attention=self.attention,
             compiled=self.compiled,
             tensor=self.sharding.tensor,
-            quantized=self.adapters is not None and self.adapters.quantized is not None,
         )
 
     def settings(self, *, micro_batch: Bytes, seq_len: Bytes, imbalance: float = 1.0) -> Iterator[Setting]:

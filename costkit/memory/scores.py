@@ -13,6 +13,8 @@ import statistics
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from costkit import architectures, tables
 from costkit.architectures import Architecture
 from costkit.memory import bands
@@ -21,17 +23,21 @@ from costkit.memory.budgets import budget
 from costkit.memory.moments import WORKSPACES
 from costkit.memory.recipes import PRECISIONS
 from costkit.memory.sharding import Sharding
-from costkit.units import GIB, MIB
+from costkit.units import GIB, MIB, Range
 
-_STACK_OF = {"nanotron": "megatron", "llm-foundry": "fsdp2"}
-"""Stacks that are scored as another one, which keeps the same things."""
+_STACK_OF = {"fsdp-qlora": "huggingface", "litgpt": "huggingface", "llm-foundry": "fsdp2", "nanotron": "megatron"}
+"""Stacks that are scored as another one, which keeps much the same things."""
+
+_OWN_STACK = ("fitcheck", "megatron-lm", "pytorch-memory-tracker", "torchtitan")
+"""Sources whose stack is modelled as it is; only these make the bands."""
 
 
 @dataclass(frozen=True)
 class Score:
     """One measured run. `measured_bytes` is None where it only ran or failed; `unscored` says why there is no estimate.
 
-    `verdict` is ours against the run's own GPU, empty where that is not known.
+    `verdict` is ours against the run's own GPU, empty where that is not known. `raw_bytes` is the estimate before the band
+    of its `case`.
     """
 
     id: str
@@ -45,6 +51,8 @@ class Score:
     high_bytes: float | None = None
     verdict: str = ""
     unscored: str = ""
+    case: str = ""
+    raw_bytes: float | None = None
 
     @property
     def error_fraction(self) -> float:
@@ -107,6 +115,31 @@ def summaries(listed: Iterable[Score] | None = None) -> list[Summary]:
     ]
 
 
+def measured_bands(listed: Iterable[Score] | None = None) -> dict[tuple[str, str], tuple[Range, int]]:
+    """The bands of the overheads table as these scores give them, with the number of rows behind each.
+
+    From the smallest to the largest ratio of measured to estimated, the middle being the median; with 20 rows or more from
+    the 5th to the 95th percentile. Reserved bytes of the T4 runs count too: each has both.
+    """
+    found: dict[tuple[str, str], list[float]] = {}
+    for score in scores() if listed is None else listed:
+        kind = "reserved" if score.metric == "reserved" else "allocated"
+        is_known = score.metric.startswith(("allocated", "live", "reserved")) and score.source in _OWN_STACK
+        if score.measured_bytes is not None and score.raw_bytes and is_known:
+            found.setdefault((kind, score.case), []).append(score.measured_bytes / score.raw_bytes)
+    estimated = {score.id: score for score in scores() if score.metric == "allocated" and score.raw_bytes}
+    for row in tables.rows("measured_phase_peaks.csv"):
+        score = estimated[row["id"]]
+        ratio = float(row["peak_reserved_mib"]) * MIB / (score.raw_bytes or 1.0)
+        found.setdefault(("reserved", score.case), []).append(ratio)
+    return {key: (_band(ratios), len(ratios)) for key, ratios in sorted(found.items())}
+
+
+def _band(ratios: list[float]) -> Range:
+    low, middle, high = np.percentile(ratios, (5, 50, 95) if len(ratios) >= 20 else (0, 50, 100))
+    return Range(float(low), float(middle), float(high))
+
+
 def _tracked() -> Iterator[Score]:
     """PyTorch's own tracker, on a CPU: live bytes without the workspaces of GPU libraries."""
     for row in tables.rows("tracked_memory.csv"):
@@ -137,6 +170,8 @@ def _tracked() -> Iterator[Score]:
                 estimate,
                 estimate,
                 estimate,
+                case=found.request.case,
+                raw_bytes=estimate,
             )
 
 
@@ -162,7 +197,8 @@ def _phase_peaks() -> Iterator[Score]:
         ):
             low, mid, high = bands.allocated(value, case=found.request.case)
             measured = float(row[column]) * MIB
-            yield Score(row["id"], row["source"], "huggingface", metric, "ok", measured, float(mid), float(low), float(high))
+            score = Score(row["id"], row["source"], "huggingface", metric, "ok", measured, float(mid), float(low), float(high))
+            yield dataclasses.replace(score, case=found.request.case, raw_bytes=value)
 
 
 def _measured() -> Iterator[Score]:
@@ -197,19 +233,27 @@ def _scored(row: Mapping[str, str], score: Score, stack: str) -> Score:
         dropout={"yes": True, "no": False, "": None}[row["dropout"]],
         padded=False if row["source"] == "fitcheck" else None,
     )
-    reserved = found.reserved_bytes if row["metric"] == "reserved" else found.allocated_bytes
+    shown = {"reserved": found.reserved_bytes, "unstated": found.device_bytes}.get(row["metric"], found.allocated_bytes)
     if row["metric"] == "allocated-last-rank":
         case = found.request.case
         low, mid, high = (float(value) for value in bands.allocated(found.stages[-1].peak_bytes, case=case))
     else:
-        low, mid, high = reserved.low, reserved.mid, reserved.high
-    verdict = found.verdict(row["gpu"]) if row["gpu"] else ""
-    return dataclasses.replace(score, estimated_bytes=mid, low_bytes=low, high_bytes=high, verdict=verdict)
+        low, mid, high = shown.low, shown.mid, shown.high
+    last = found.stages[-1].peak_bytes if row["metric"] == "allocated-last-rank" else found.peak_bytes
+    return dataclasses.replace(
+        score,
+        estimated_bytes=mid,
+        low_bytes=low,
+        high_bytes=high,
+        verdict=found.verdict(row["gpu"]) if row["gpu"] else "",
+        case=found.request.case,
+        raw_bytes=found.fullest.pools_bytes if row["metric"] == "reserved" else last,
+    )
 
 
 def _why_not(row: Mapping[str, str]) -> str:
     """Why a row can't be scored; empty where it can."""
-    scored = ("huggingface", "fsdp2", "simplefsdp", "megatron", "deepspeed", "nanotron", "llm-foundry")
+    scored = ("huggingface", "fsdp2", "simplefsdp", "megatron", "deepspeed", *_STACK_OF)
     adapted = row["adapters"] not in ("", "none")
     reasons = (
         (row["stack"] not in scored, f"stack {row['stack']} is not modelled"),
@@ -219,7 +263,9 @@ def _why_not(row: Mapping[str, str]) -> str:
         (row["precision"] not in PRECISIONS, "the precision is not one of ours"),
         (not row["checkpointing"], "checkpointing is not stated"),
         (bool(row["offload"]) and row["offload"] not in ("no", "none"), "parts are offloaded"),
-        ("BUG" in row["note"] or "defect" in row["note"], "the run had a known defect"),
+        ("a bug" in row["note"], "the run had a known defect"),
+        ("uneven" in row["id"], "its pipeline stages are uneven"),
+        (row["adapters"] == "lora-emb" or "emb" in row["optimizer_printed"], "the embedding and the head are trained too"),
         ("cross-entropy fusion" in row["note"], "fused cross-entropy is not modelled"),
         (adapted and row["base_weights"] not in ("fp16", "bf16", "nf4", ""), "its quantization is not modelled"),
         (row["checkpointing_printed"] == "selective layer", "whole layers are checkpointed by turns"),
