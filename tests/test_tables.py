@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from costkit import architectures, tables
+from costkit import architectures, memory, tables
 from costkit.units import GB, GIB, TFLOP
 
 KEYS = {

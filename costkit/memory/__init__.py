@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from costkit.memory.adapters import Adapters
-from costkit.memory.budgets import Budget, StageBudget, budget
 from costkit.memory.batches import Batch, batch
-from costkit.memory.fits import FitMap, Way, fit_map, largest_micro_batch, ways_to_fit
+from costkit.memory.budgets import Budget, Calibration, StageBudget, budget
+from costkit.memory.calibration import calibrate
+from costkit.memory.choices import Choice, choices
+from costkit.memory.fits import FitMap, fit_map, largest_micro_batch
 from costkit.memory.losses import LOSSES
 from costkit.memory.optimizers import OPTIMIZERS, STEPS
 from costkit.memory.recipes import PRECISIONS, STACKS
 from costkit.memory.requests import ATTENTION, CHECKPOINTING, Request
+from costkit.memory.scorecard import Score, Summary, scores, summaries, wrong_verdicts
 from costkit.memory.sharding import Sharding
+from costkit.memory.ways import Way, ways_to_fit
 
 __all__ = [
     "ATTENTION",
@@ -23,14 +27,23 @@ __all__ = [
     "Adapters",
     "Batch",
     "Budget",
+    "Calibration",
+    "Choice",
     "FitMap",
     "Request",
+    "Score",
     "Sharding",
     "StageBudget",
+    "Summary",
     "Way",
     "batch",
     "budget",
+    "calibrate",
+    "choices",
     "fit_map",
     "largest_micro_batch",
+    "scores",
+    "summaries",
     "ways_to_fit",
+    "wrong_verdicts",
 ]

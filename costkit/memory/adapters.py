@@ -1,10 +1,10 @@
 """What changes with LoRA? Frozen weights, small trained matrices beside them, and what really stays in FP32.
 
-- LoRA (Hu et al. 2021, arXiv:2106.09685) adds r (in + out) weights to a matrix; PEFT keeps them, their gradients and their
-  state in FP32. A frozen matrix keeps no input for its gradient, but each adapter keeps an FP32 one.
-- QLoRA (Dettmers et al. 2023, arXiv:2305.14314) stores the matrices of the blocks in NF4: half a byte a weight and an FP32
-  scale for every 64. The embedding, the head, norms and biases are not quantized: PEFT's preparation makes them FP32,
-  and an FP32 embedding makes the hidden states FP32 from the first block to the last.
+- LoRA (Hu et al. 2021, arXiv:2106.09685) adds r (in + out) weights to a matrix; PEFT keeps them, their gradients and
+  their state in FP32. A frozen matrix keeps no input for its gradient, but each adapter keeps an FP32 one.
+- QLoRA (Dettmers et al. 2023, arXiv:2305.14314) stores the matrices of the blocks in NF4: half a byte a weight and an
+  FP32 scale for every 64. The embedding, the head, norms and biases are not quantized: PEFT's preparation makes them
+  FP32, and an FP32 embedding makes the hidden states FP32 from the first block to the last.
 """
 
 from __future__ import annotations

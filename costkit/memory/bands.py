@@ -1,7 +1,7 @@
 """How far from the live bytes is what is reserved, and what nvidia-smi shows? Ranges, from the scores of each stack.
 
-- `reserved` is what PyTorch's allocator holds: live bytes, times a ratio that depends on the stack and on attention, because
-  freed blocks can't all be used again. FSDP2's side streams come on top, block by block.
+- `reserved` is what PyTorch's allocator holds: live bytes, times a ratio that depends on the stack and on attention,
+  because freed blocks can't all be used again. FSDP2's side streams come on top, block by block.
 - `device` adds the CUDA context and a communicator's buffers for every kind of parallelism.
 """
 
@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from costkit import tables
-from costkit.memory.tape import Bytes
 from costkit.units import MIB, Range
 
 _KINDS_IN_MIB = ("communicator", "context", "workspace")
@@ -52,16 +51,18 @@ def case_of(stack: str, *, attention: str, compiled: bool, tensor: int) -> str:
     return stack
 
 
-def allocated(live: Bytes, *, case: str) -> tuple[Bytes, Bytes, Bytes]:
-    """Low, mid and high of what is allocated."""
-    band = overheads("allocated over estimate")[case]
-    return live * band.low, live * band.mid, live * band.high
+def band(kind: str, *, case: str) -> Range:
+    """Measured over estimated bytes, of what is "allocated" or "reserved".
+
+    >>> band("allocated", case="huggingface flash").mid
+    1.0
+    """
+    return overheads(f"{kind} over estimate")[case]
 
 
-def reserved(pools: Bytes, *, case: str) -> tuple[Bytes, Bytes, Bytes]:
-    """Low, mid and high of what is reserved."""
-    band = overheads("reserved over estimate")[case]
-    return pools * band.low, pools * band.mid, pools * band.high
+def spread(kind: str, *, case: str) -> float:
+    """The largest factor between two such ratios of one model on one stack: what a calibration leaves open."""
+    return overheads(f"{kind} spread of one model")[case].high
 
 
 def around_bytes(n_communicators: int) -> Range:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -11,9 +11,10 @@ import numpy as np
 
 from costkit.architectures import Architecture
 from costkit.memory import bands, losses, moments
-from costkit.memory.moments import PHASES, Setting
 from costkit.memory.adapters import Adapters
+from costkit.memory.moments import PHASES
 from costkit.memory.requests import Request, gpu_of
+from costkit.memory.settings import Setting
 from costkit.memory.sharding import Sharding
 from costkit.memory.tape import Bytes, total
 from costkit.tables import Gpu
@@ -26,8 +27,8 @@ FITS, UNCERTAIN, DOES_NOT_FIT = "fits", "uncertain", "does not fit"
 class StageBudget:
     """The memory of one GPU of a pipeline stage, in bytes.
 
-    phases: The most that lives in each phase. parts: What lives at the peak. pools_bytes: What PyTorch's allocator holds for
-    that if nothing is fragmented.
+    phases: The most that lives in each phase. parts: What lives at the peak. pools_bytes: What PyTorch's allocator
+    holds for that if nothing is fragmented.
     """
 
     stage: int
@@ -43,6 +44,15 @@ class StageBudget:
         return self.phases[self.peak_phase]
 
 
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What one's own run said: ratios of measured to estimated bytes, and the bytes beside PyTorch's allocator."""
+
+    allocated_ratio: float | None = None
+    reserved_ratio: float | None = None
+    around_bytes: float | None = None
+
+
 @dataclass(frozen=True)
 class Budget:
     """The memory of a training step, on the GPU that needs most.
@@ -55,6 +65,7 @@ class Budget:
     seq_len: int
     stages: tuple[StageBudget, ...]
     imbalanced: Range
+    calibration: Calibration = Calibration()
 
     @property
     def fullest(self) -> StageBudget:
@@ -84,40 +95,56 @@ class Budget:
     @property
     def allocated_bytes(self) -> Range:
         """`peak_bytes` with its band."""
-        return self._with_imbalance(bands.allocated(self.peak_bytes, case=self.request.case))
+        return self._band("allocated", self.peak_bytes, self.calibration.allocated_ratio)
 
     @property
     def reserved_bytes(self) -> Range:
         """What PyTorch's allocator holds."""
-        return self._with_imbalance(bands.reserved(self.fullest.pools_bytes, case=self.request.case))
+        return self._band("reserved", self.fullest.pools_bytes, self.calibration.reserved_ratio)
 
     @property
     def device_bytes(self) -> Range:
         """What nvidia-smi shows: reserved, the CUDA context and the communicators."""
-        around, reserved = bands.around_bytes(self.request.sharding.n_communicators), self.reserved_bytes
+        around, reserved = self._around_bytes(), self.reserved_bytes
         return Range(reserved.low + around.low, reserved.mid + around.mid, reserved.high + around.high)
 
     def verdict(self, gpu: Gpu | str) -> str:
-        """"fits", "uncertain" or "does not fit", against what the GPU lets a framework use.
+        """Whether it fits, is uncertain or does not fit, against what the GPU lets a framework use.
 
-        It fits where even the upper end of `device_bytes` does, and does not where the live bytes alone are too many. In
-        between the allocator may give back what it holds in vain, or fail.
+        It fits where even the upper end of `device_bytes` does, and does not where the live bytes alone are too many.
+        In between the allocator may give back what it holds in vain, or fail.
 
         >>> from costkit.architectures import named
         >>> full = budget(named("llama-2-7b"), micro_batch=1, seq_len=2048)
         >>> full.verdict("A100-SXM4-80GB"), full.verdict("H200-SXM-141GB")
-        ('does not fit', 'fits')
+        ('does not fit', 'uncertain')
         """
         card = gpu_of(gpu)
         self.request.check_gpu(card)
         if self.device_bytes.high <= card.usable_bytes:
             return FITS
-        least = self.allocated_bytes.low + bands.around_bytes(self.request.sharding.n_communicators).low
+        least = self.allocated_bytes.low + self._around_bytes().low
         return DOES_NOT_FIT if least > card.usable_bytes else UNCERTAIN
 
-    def _with_imbalance(self, band: tuple[Bytes, Bytes, Bytes]) -> Range:
-        low, mid, high = (float(value) for value in band)
-        return Range(low * self.imbalanced.low, mid * self.imbalanced.mid, high * self.imbalanced.high)
+    def calibrated(self, calibration: Calibration) -> Budget:
+        """The same budget with the bands that a run of one's own leaves."""
+        return replace(self, calibration=calibration)
+
+    def _around_bytes(self) -> Range:
+        beside = self.calibration.around_bytes
+        usual = bands.around_bytes(self.request.sharding.n_communicators)
+        return usual if beside is None else Range(beside, beside, beside)
+
+    def _band(self, kind: str, n_bytes: float, ratio: float | None) -> Range:
+        """Low, mid and high: the scores' band with uneven experts, or what is left of it around a measured ratio."""
+        if ratio is None:
+            band, uneven = bands.band(kind, case=self.request.case), self.imbalanced
+            low, mid, high = band.low * uneven.low, band.mid * uneven.mid, band.high * uneven.high
+        else:
+            band = bands.band(kind, case=self.request.case)
+            spread = min(bands.spread(kind, case=self.request.case), band.high / band.low)
+            low, mid, high = ratio / spread, ratio, ratio * spread
+        return Range(n_bytes * low, n_bytes * mid, n_bytes * high)
 
 
 def budget(  # noqa: PLR0913 - the contract of the module: every choice that decides memory
@@ -141,7 +168,12 @@ def budget(  # noqa: PLR0913 - the contract of the module: every choice that dec
         architecture: The model's shape.
         micro_batch: Sequences that a GPU, or the GPUs that share one by tensor or context parallelism, process at once.
         seq_len: Tokens of a sequence.
-        precision, optimizer, optimizer_step, checkpointing, attention, stack: Words of `PRECISIONS`, `OPTIMIZERS`, ...
+        precision: One of `PRECISIONS`.
+        optimizer: One of `OPTIMIZERS`.
+        optimizer_step: One of `STEPS`; Megatron-LM and DeepSpeed have their own.
+        checkpointing: One of `CHECKPOINTING`.
+        attention: One of `ATTENTION`.
+        stack: One of `STACKS`.
         sharding: Degrees of parallelism.
         adapters: LoRA adapters, None to train all weights.
         **details: Further fields of `Request`: loss, compiled, padded, dropout, accumulates, offload_optimizer,
@@ -228,7 +260,10 @@ def _imbalance(request: Request, micro_batch: int, seq_len: int, balanced: tuple
     """How much more the fullest stage needs where routing is uneven, as a ratio; 1 for a dense model."""
     if not request.architecture.n_experts:
         return Range(1.0, 1.0, 1.0)
-    uneven, even = bands.overheads("imbalance")["experts"], max(total({str(one.stage): one.pools_bytes}) for one in balanced)
+    uneven, even = (
+        bands.overheads("imbalance")["experts"],
+        max(total({str(one.stage): one.pools_bytes}) for one in balanced),
+    )
 
     def ratio(imbalance: float) -> float:
         settings = request.settings(micro_batch=micro_batch, seq_len=seq_len, imbalance=imbalance)

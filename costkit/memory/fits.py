@@ -1,24 +1,25 @@
-"""What fits? The largest micro-batch, a map of micro-batch against sequence length, and the ways out when it doesn't.
+"""What fits? The largest micro-batch and a map of micro-batch against sequence length.
 
-- For a given sequence length every moment of a step needs a fixed amount and one for each sequence of the micro-batch, so
-  the largest micro-batch follows from each moment's two numbers.
+- For a given sequence length every moment of a step needs a fixed amount and one for each sequence of the micro-batch,
+  so the largest micro-batch follows from each moment's two numbers.
 - "Fits" means that even the upper end of what the device would hold is within what the GPU lets a framework use.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from costkit.architectures import Architecture
-from costkit.memory import bands, losses, moments, tradeoffs
-from costkit.memory.budgets import DOES_NOT_FIT, FITS, UNCERTAIN, Budget, budget, live_bytes, most, pools_bytes
+from costkit.memory import bands, losses, moments
+from costkit.memory.budgets import DOES_NOT_FIT, FITS, UNCERTAIN, live_bytes, most, pools_bytes
 from costkit.memory.requests import LARGEST_MICRO_BATCH, Request, gpu_of
+from costkit.memory.settings import Setting
 from costkit.tables import Gpu
 from costkit.units import Range
 
@@ -52,7 +53,7 @@ def largest_micro_batch(architecture: Architecture, *, gpu: Gpu | str, seq_len: 
 def _pools_allowed(request: Request, gpu: Gpu) -> float:
     """The live bytes and side streams up to which the upper end of the device's memory is within the GPU's."""
     around = bands.around_bytes(request.sharding.n_communicators)
-    return (gpu.usable_bytes - around.high) / bands.overheads("reserved over estimate")[request.case].high
+    return (gpu.usable_bytes - around.high) / bands.band("reserved", case=request.case).high
 
 
 def _needs(request: Request, *, micro_batch: float, seq_len: int) -> list[float]:
@@ -67,7 +68,7 @@ def _needs(request: Request, *, micro_batch: float, seq_len: int) -> list[float]
     return found
 
 
-def _has_hole(setting: moments.Setting, phase: str) -> bool:
+def _has_hole(setting: Setting, phase: str) -> bool:
     return phase == "loss" and setting.stack in ("fsdp2", "simplefsdp")
 
 
@@ -109,12 +110,10 @@ def fit_map(
     batches, lengths = np.asarray(micro_batches, float)[:, None], np.asarray(seq_lens, float)[None, :]
     uneven = bands.overheads("imbalance")["experts"] if architecture.n_experts else Range(1.0, 1.0, 1.0)
     around, case = bands.around_bytes(request.sharding.n_communicators), request.case
-    _, mid, high = (
-        _swept(request, batches, lengths, imbalance) for imbalance in (uneven.low, uneven.mid, uneven.high)
-    )
+    _, mid, high = (_swept(request, batches, lengths, imbalance) for imbalance in (uneven.low, uneven.mid, uneven.high))
     live = most(*(most(*live_bytes(one).values()) for one in request.settings(micro_batch=batches, seq_len=lengths)))
-    is_over = live * bands.overheads("allocated over estimate")[case].low + around.low > card.usable_bytes
-    reserved = bands.overheads("reserved over estimate")[case]
+    is_over = live * bands.band("allocated", case=case).low + around.low > card.usable_bytes
+    reserved = bands.band("reserved", case=case)
     is_in = high * reserved.high + around.high <= card.usable_bytes
     return FitMap(
         micro_batches=np.asarray(micro_batches),
@@ -127,115 +126,3 @@ def fit_map(
 def _swept(request: Request, batches: Any, lengths: Any, imbalance: float) -> npt.NDArray[np.float64]:
     settings = request.settings(micro_batch=batches, seq_len=lengths, imbalance=imbalance)
     return np.asarray(most(*(pools_bytes(one, live=live_bytes(one)) for one in settings)))
-
-
-@dataclass(frozen=True)
-class Way:
-    """One way to need less: what is changed, what it then needs, and tokens per second over those before."""
-
-    changes: tuple[str, ...]
-    budget: Budget
-    verdict: str
-    throughput: Range
-
-
-def ways_to_fit(found: Budget, gpu: Gpu | str) -> list[Way]:
-    """Changes that need less memory, cheapest first: each alone, then together until it fits.
-
-    Empty where it fits already. What does not help is left out.
-    """
-    if found.verdict(gpu) == FITS:
-        return []
-    alone = [
-        way for way in map(lambda change: _way(found, (change,), gpu), _changes(found)) if _needs_less(way.budget, found)
-    ]
-    alone.sort(key=lambda way: -way.throughput.mid)
-    if any(way.verdict == FITS for way in alone):
-        return alone
-    return [*alone, *_together(found, [change for change in _changes(found)], gpu)]
-
-
-@dataclass(frozen=True)
-class _Change:
-    """A change of a request or of its micro-batch, in words, with what it costs in speed."""
-
-    words: str
-    request: dict[str, Any]
-    throughput: Range
-    micro_batch: int | None = None
-
-
-_FREE = Range(1.0, 1.0, 1.0)
-
-
-def _changes(found: Budget) -> Iterator[_Change]:
-    request, micro_batch = found.request, found.micro_batch
-    steps_itself = request.stack not in ("megatron", "deepspeed") and request.optimizer_step == "foreach"
-    if steps_itself and found.peak_phase == "step":
-        yield _Change("fused optimizer step", {"optimizer_step": "fused"}, _FREE)
-    if request.attention == "eager":
-        yield _Change(
-            "flash attention", {"attention": "flash"}, tradeoffs.throughput_ratio("eager to flash attention")
-        )
-    if request.loss_name == "eager":
-        yield _Change("loss in chunks", {"loss": "chunked"}, tradeoffs.throughput_ratio("chunked loss"))
-    if request.optimizer == "adamw" and request.adapters is None and request.stack != "megatron":
-        eight_bit = tradeoffs.throughput_ratio("eight-bit optimizer")
-        yield _Change("8-bit AdamW", {"optimizer": "adamw-8bit"}, eight_bit)
-    if micro_batch > 1:
-        half = micro_batch // 2
-        cost = tradeoffs.of_micro_batch(micro_batch, half)
-        yield _Change(f"micro-batch of {half} with twice the accumulation", {"accumulates": True}, cost, half)
-    for way in ("selective", "full"):
-        if ("none", "selective", "full").index(way) > ("none", "selective", "full").index(request.checkpointing):
-            cost = tradeoffs.of_checkpointing(request.checkpointing, way)
-            yield _Change(f"{way} checkpointing", {"checkpointing": way}, cost)
-    if request.sharding.n_shards > 1 and request.zero < 3 and request.stack != "megatron":
-        sharded = replace(request.sharding, zero=3)
-        yield _Change(
-            "weights sharded too (ZeRO 3)",
-            {"sharding": sharded},
-            tradeoffs.throughput_ratio("DDP to sharded weights"),
-        )
-    if request.stack == "megatron" and request.sharding.n_shards > 1 and request.zero == 0:
-        yield _Change("distributed optimizer", {"sharding": replace(request.sharding, zero=1)}, _FREE)
-    if not request.offload_optimizer and request.adapters is None:
-        cost = tradeoffs.throughput_ratio("optimizer offload")
-        yield _Change("optimizer state in the host's memory", {"offload_optimizer": True}, cost)
-
-
-def _way(found: Budget, changes: tuple[_Change, ...], gpu: Gpu | str) -> Way:
-    request, micro_batch, throughput = found.request, found.micro_batch, _FREE
-    for change in changes:
-        request = request.with_changes(**change.request)
-        micro_batch = change.micro_batch or micro_batch
-        throughput = tradeoffs.product(throughput, change.throughput)
-    changed = of_request(request, micro_batch=micro_batch, seq_len=found.seq_len)
-    return Way(tuple(change.words for change in changes), changed, changed.verdict(gpu), throughput)
-
-
-def _together(found: Budget, changes: list[_Change], gpu: Gpu | str) -> Iterator[Way]:
-    """Changes piled up, cheapest first, until it fits or nothing is left."""
-    piled: tuple[_Change, ...] = ()
-    before = found
-    for change in sorted(changes, key=lambda one: -one.throughput.mid):
-        if change.words.startswith("full") and any(one.words.startswith("selective") for one in piled):
-            piled = tuple(one for one in piled if not one.words.startswith("selective"))
-        way = _way(found, (*piled, change), gpu)
-        if not _needs_less(way.budget, before):
-            continue
-        piled, before = (*piled, change), way.budget
-        if len(piled) > 1:
-            yield way
-        if way.verdict == FITS:
-            return
-
-
-def of_request(request: Request, *, micro_batch: int, seq_len: int) -> Budget:
-    """The budget of a request."""
-    how = {name: getattr(request, name) for name in request.__slots__ if name != "architecture"}
-    return budget(request.architecture, micro_batch=micro_batch, seq_len=seq_len, **how)
-
-
-def _needs_less(changed: Budget, before: Budget) -> bool:
-    return changed.device_bytes.mid < before.device_bytes.mid * 0.999

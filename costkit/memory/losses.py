@@ -1,11 +1,12 @@
 """What does the loss keep of the logits? For long vocabularies this decides what fits.
 
-- `eager`: PyTorch's cross-entropy on logits cast to FP32. Their log-softmax is kept, and its backward pass makes two more:
-  12 bytes a logit.
+- `eager`: PyTorch's cross-entropy on logits cast to FP32. Their log-softmax is kept, and its backward pass makes two
+  more: 12 bytes a logit.
 - `compiled`: the same, fused by torch.compile: the 16-bit logits and their gradient, 4 bytes.
 - `chunked`: eager over eight pieces of the sequence, so that only one piece's gradients are in FP32.
-- `fused-linear`: the head's matrix product and the loss together, piece by piece (Liger, Cut Cross-Entropy): the logits are
-  never there as a whole, but the gradients of the hidden states and of the head are made in the forward pass.
+- `fused-linear`: the head's matrix product and the loss together, piece by piece (Liger, Cut Cross-Entropy): the
+  logits are never there as a whole, but the gradients of the hidden states and of the head are made in the forward
+  pass.
 - `vocab-parallel`: Megatron-LM's, in place: 6 bytes. `loss-parallel`: PyTorch's over sharded logits: 16 bytes.
 """
 
@@ -29,9 +30,10 @@ _CHUNKS = 8
 class Loss:
     """Bytes a logit on top of the 16-bit logits' own: FP32 copies and 16-bit ones that live at each time.
 
-    kept_fp32, kept: From the forward to the backward pass, in FP32 and in the compute format. forward_fp32, forward: Only
-    until the loss is computed. backward_fp32: Only while its backward pass runs, besides the gradient of the logits.
-    hole_fp32: FP32 copies' worth of memory that PyTorch's allocator can't use, because what was freed is too small.
+    kept_fp32, kept: From the forward to the backward pass, in FP32 and in the compute format. forward_fp32, forward:
+    Only until the loss is computed. backward_fp32: Only while its backward pass runs, besides the gradient of the
+    logits. hole_fp32: FP32 copies' worth of memory that PyTorch's allocator can't use, because what was freed is too
+    small.
     """
 
     kept_fp32: float = 0.0

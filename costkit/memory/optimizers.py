@@ -1,8 +1,9 @@
 """What does an optimizer keep, and what does its step need on top?
 
 - A moment is as large as the tensor it belongs to. Adafactor keeps a row and a column instead (Shazeer and Stern 2018,
-  arXiv:1804.04235, algorithm 4, without the first moment), Muon one moment of hidden matrices and AdamW's two of the rest
-  (Jordan 2024), 8-bit AdamW one byte an element and an FP32 scale a block (Dettmers et al. 2021, arXiv:2110.02861).
+  arXiv:1804.04235, algorithm 4, without the first moment), Muon one moment of hidden matrices and AdamW's two of the
+  rest (Jordan 2024), 8-bit AdamW one byte an element and an FP32 scale a block (Dettmers et al. 2021,
+  arXiv:2110.02861).
 - `foreach` is PyTorch's default step: it works on all tensors at once and makes a list as large as one moment.
   `single-tensor` goes tensor by tensor, `fused` needs nothing.
 """
@@ -66,7 +67,7 @@ def is_hidden_matrix(tensor: Tensor) -> bool:
 
 
 def _orthogonalization_bytes(tensors: Iterable[Tensor], moment_bytes: int) -> float:
-    """Newton-Schulz on the largest matrix: its update, two 16-bit matrices of its size, two squares of its short side."""
+    """Newton-Schulz on the largest matrix: its update, two 16-bit ones of its size, two squares of its short side."""
     hidden = [one for one in tensors if is_hidden_matrix(one)]
     if not hidden:
         return 0.0

@@ -3,8 +3,9 @@
 - `bf16-mixed` and `fp16-mixed` keep FP32 weights, or an FP32 master copy beside 16-bit weights; `bf16` keeps nothing in
   FP32. TF32 changes how FP32 numbers are multiplied, not what is stored.
 - PyTorch's autocast (stack `huggingface`) keeps FP32 weights and gradients and casts the weights for every forward
-  pass. FSDP2 keeps FP32 shards and gathers them as 16-bit; SimpleFSDP is the same as one compiled graph. Megatron-LM and DeepSpeed keep 16-bit weights and an FP32
-  master copy that the optimizer owns (Megatron-LM's distributed-optimizer guide; DeepSpeed's memory guide).
+  pass. FSDP2 keeps FP32 shards and gathers them as 16-bit; SimpleFSDP is the same as one compiled graph. Megatron-LM
+  and DeepSpeed keep 16-bit weights and an FP32 master copy that the optimizer owns (Megatron-LM's
+  distributed-optimizer guide; DeepSpeed's memory guide).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Can this be asked? A request for a budget, checked as a whole, and laid out as one setting for each pipeline stage."""
+"""Can this be asked? A request for a budget, checked as a whole, and one setting of it for each pipeline stage."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from costkit import tables
@@ -11,9 +11,9 @@ from costkit.architectures import Architecture
 from costkit.memory import bands, losses, states
 from costkit.memory.adapters import Adapters
 from costkit.memory.blocks.scene import Scene
-from costkit.memory.moments import Setting
 from costkit.memory.optimizers import OPTIMIZERS, STEPS
 from costkit.memory.recipes import PRECISIONS, STACKS, recipe
+from costkit.memory.settings import Setting
 from costkit.memory.sharding import ZERO_OF_STACK, Sharding, stages
 from costkit.memory.tape import Bytes
 from costkit.tables import Gpu, lookup
@@ -46,7 +46,7 @@ class Request:
     checkpointing: str = "none"
     attention: str = "flash"
     stack: str = "huggingface"
-    sharding: Sharding = Sharding()
+    sharding: Sharding = field(default_factory=Sharding)
     adapters: Adapters | None = None
     loss: str | None = None
     compiled: bool = False
@@ -116,7 +116,9 @@ class Request:
             ("seq_len", seq_len, LONGEST_SEQUENCE, "tokens"),
         ):
             if type(value) is not int or not 1 <= value <= most:
-                raise ValueError(f"{name} is {str(value)[:40]!r}; it must be a whole number of {unit} from 1 to {most:,}")
+                raise ValueError(
+                    f"{name} is {str(value)[:40]!r}; it must be a whole number of {unit} from 1 to {most:,}"
+                )
         positions, context = self.architecture.n_positions, self.sharding.context
         if positions and seq_len > positions:
             raise ValueError(

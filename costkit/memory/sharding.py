@@ -1,8 +1,9 @@
 """How is the work divided among GPUs? Degrees of parallelism, checked against each other and against the model.
 
 - data x context x tensor x pipeline is the number of GPUs; experts are spread over data x context x tensor.
-- ZeRO (Rajbhandari et al. 2020, arXiv:1910.02054) divides by data x context: stage 1 the optimizer's state, 2 the gradients
-  too, 3 the weights too. FSDP2 is stage 3, and stage 2 while it keeps the weights gathered after the forward pass.
+- ZeRO (Rajbhandari et al. 2020, arXiv:1910.02054) divides by data x context: stage 1 the optimizer's state, 2 the
+  gradients too, 3 the weights too. FSDP2 is stage 3, and stage 2 while it keeps the weights gathered after the forward
+  pass.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ class Sharding:
         if self.zero is not None and (type(self.zero) is not int or not 0 <= self.zero <= 3):
             raise ValueError(f"sharding zero is {self.zero!r}; it must be a ZeRO stage from 0 to 3")
         if self.sequence_parallel not in (None, True, False):
-            raise ValueError(f"sharding sequence_parallel is {self.sequence_parallel!r}; it must be True, False or None")
+            raise ValueError(
+                f"sharding sequence_parallel is {self.sequence_parallel!r}; it must be True, False or None"
+            )
         spread = self.data * self.context * self.tensor
         if spread % self.expert:
             raise ValueError(
@@ -108,7 +111,7 @@ def _check_tensor(tensor: int, architecture: Architecture) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What one pipeline stage holds. `in_flight`: micro-batches whose activations it keeps when its memory is fullest."""
+    """What one pipeline stage holds. `in_flight`: micro-batches whose activations it keeps when it is fullest."""
 
     index: int
     n_layers: int
@@ -120,8 +123,8 @@ class Stage:
 def stages(sharding: Sharding, *, n_layers: int) -> Iterator[Stage]:
     """The pipeline stages, first to last; layers that can't be shared out evenly go to the first ones.
 
-    Under 1F1B stage i of p keeps p - i micro-batches (Narayanan et al. 2021, arXiv:2104.04473, section 2.2); interleaved
-    with v chunks it keeps 2 (p - i - 1) + (v - 1) p + 1 chunks of L / (p v) layers.
+    Under 1F1B stage i of p keeps p - i micro-batches (Narayanan et al. 2021, arXiv:2104.04473, section 2.2);
+    interleaved with v chunks it keeps 2 (p - i - 1) + (v - 1) p + 1 chunks of L / (p v) layers.
 
     >>> [stage.in_flight for stage in stages(Sharding(pipeline=4), n_layers=32)]
     [4, 3, 2, 1]

@@ -75,9 +75,7 @@ class Holdings:
 
     def of(self, listed: tuple[Tensor, ...], *, sharded: bool = False) -> float:
         """Elements of these tensors on this GPU, or of its ZeRO shard."""
-        return sum(
-            one.n_each * one.copies * self.share(one) / (self.shards(one) if sharded else 1) for one in listed
-        )
+        return sum(one.n_each * one.copies * self.share(one) / (self.shards(one) if sharded else 1) for one in listed)
 
     def moments_bytes(self, optimizer: str, recipe: Recipe) -> float:
         """The optimizer's state on this GPU."""

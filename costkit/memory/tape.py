@@ -74,7 +74,8 @@ def backward(tape: Tape) -> Iterator[Parts]:
     >>> [sum(parts.values()) for parts in backward(tape)]
     [14.0, 11.0]
     """
-    living, gradients, flow = kept(tape), 0.0, 0.0
+    living, gradients = kept(tape), 0.0
+    flow: Bytes = 0.0
     for step in reversed(tape):
         yield living | {GRADIENTS: gradients + step.made, WORKING: flow + step.inward + step.spare}
         _add(living, step.part, -step.kept)
@@ -87,7 +88,10 @@ def backward(tape: Tape) -> Iterator[Parts]:
 
 def total(parts: Mapping[str, Bytes]) -> Bytes:
     """All parts together."""
-    return sum(parts.values(), 0.0)
+    found: Bytes = 0.0
+    for amount in parts.values():
+        found = found + amount
+    return found
 
 
 def together(*several: Mapping[str, Bytes]) -> Parts:

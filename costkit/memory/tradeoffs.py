@@ -1,7 +1,7 @@
-"""What does a saving of memory cost in speed? Ratios of tokens per second between measured runs that differ in one thing.
+"""What does a saving of memory cost in speed? Ratios of tokens per second between runs that differ in one thing.
 
-- Pairs of rows of the measured runs, so that no ratio is typed. They are few, and most are of one model each: a ratio is
-  the median of its pairs, its range all of them.
+- Pairs of rows of the measured runs, so that no ratio is typed. They are few, and most are of one model each: a ratio
+  is the median of its pairs, its range all of them.
 """
 
 from __future__ import annotations

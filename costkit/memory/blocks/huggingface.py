@@ -1,11 +1,13 @@
 """What do Hugging Face's transformers keep? Their blocks, operation by operation, as PyTorch's autograd sees them.
 
-- Eager PyTorch: every operation keeps its inputs or its result. Linear layers keep their input, and under autocast a 16-bit
-  copy of their weights. RMSNorm computes in FP32 and keeps the FP32 input and the normalized one. GPT-2's tanh GELU is not
-  fused and keeps four tensors.
-- Flash attention (SDPA) keeps queries, keys, values, result and one number a row; grouped keys and values are repeated for
-  all heads. Given a mask it also keeps that, in the compute format, for every block. Eager attention keeps every score.
-- A frozen matrix keeps nothing but, under an adapter, an FP32 copy of its input; a quantized one is dequantized each time.
+- Eager PyTorch: every operation keeps its inputs or its result. Linear layers keep their input, and under autocast a
+  16-bit copy of their weights. RMSNorm computes in FP32 and keeps the FP32 input and the normalized one. GPT-2's tanh
+  GELU is not fused and keeps four tensors.
+- Flash attention (SDPA) keeps queries, keys, values, result and one number a row; grouped keys and values are repeated
+  for all heads. Given a mask it also keeps that, in the compute format, for every block. Eager attention keeps every
+  score.
+- A frozen matrix keeps nothing but, under an adapter, an FP32 copy of its input; a quantized one is dequantized each
+  time.
 - Read off transformers 5.24 under PyTorch 2.13, dropout 0; `memory.scores()` holds it against PyTorch's own tracker.
 """
 
@@ -62,7 +64,7 @@ def passing_bytes(scene: Scene) -> Iterator[Bytes]:
     yield 2 * stream + n_wide * wide + compute * scores + dequantized
 
 
-def _linear(  # noqa: PLR0913 - two widths, and what is special about the layer
+def _linear(
     scene: Scene,
     part: str,
     n_in: float,
@@ -80,7 +82,7 @@ def _linear(  # noqa: PLR0913 - two widths, and what is special about the layer
     recipe, weights = scene.recipe, n_in * n_out + (n_out if bias else 0)
     return Step(
         part,
-        kept=(recipe.compute if recipe.casts else recipe.stream) * n_in * tokens if keeps else 0.0,
+        kept=(scene.input_bytes if recipe.casts else recipe.stream) * n_in * tokens if keeps else 0.0,
         copies=float(recipe.compute * weights) if recipe.casts else 0.0,
         made=float(recipe.compute * weights),
         stored=float(recipe.gradients * weights),
@@ -228,7 +230,7 @@ def _experts(scene: Scene) -> Tape:
 
     The gradients of all experts are there at the end, though a tape plays them as one matrix of their width.
     """
-    architecture, recipe = scene.architecture, scene.recipe
+    architecture = scene.architecture
     routed = scene.tokens * architecture.n_experts_per_token * scene.imbalance
     n_here = architecture.n_experts / scene.expert
     of_all = [

@@ -1,7 +1,8 @@
-"""What does Megatron-LM keep? Transformer Engine's fused operations, 16-bit hidden states, gradients in a buffer of their own.
+"""What does Megatron-LM keep? Transformer Engine's fused operations, 16-bit hidden states, a buffer of gradients.
 
-- Fused norm-and-linear layers keep the norm's input and its output; bias, dropout and residual are one operation that keeps
-  a mask of one byte; softmax statistics are kept instead of scores. Weight gradients are added to the FP32 buffer at once.
+- Fused norm-and-linear layers keep the norm's input and its output; bias, dropout and residual are one operation that
+  keeps a mask of one byte; softmax statistics are kept instead of scores. Weight gradients are added to the FP32
+  buffer at once.
 - With tensor parallelism t the parts between norms are divided by t; norms and residuals only with sequence parallelism
   (Korthikanti et al. 2022, arXiv:2205.05198, section 4.2).
 - FlashAttention works batch first, so its result is kept twice; cuDNN's kernel keeps it once. The larger is counted.
@@ -47,7 +48,8 @@ def attention_core_bytes(scene: Scene) -> Bytes:
 def _norm(scene: Scene) -> Step:
     statistics = FP32 * (2 if scene.family.biases else 1)
     hidden, compute = scene.architecture.hidden, scene.recipe.stream
-    return Step(NORM, kept=(2 * compute * hidden + statistics) * scene.stream_tokens).passing(
+    kept = (compute + scene.input_bytes) * hidden + statistics
+    return Step(NORM, kept=kept * scene.stream_tokens).passing(
         outward=compute * hidden * scene.tokens, spare=scene.stream_bytes
     )
 
@@ -85,7 +87,7 @@ def _feed_forward(scene: Scene, width: float, part: str = FEED_FORWARD) -> Tape:
     return (
         Step(part).passing(inward=hidden, outward=up),
         Step(part, kept=up).passing(inward=up, outward=wide),
-        Step(part, kept=wide).passing(inward=wide),
+        Step(part, kept=scene.input_bytes * width * tokens).passing(inward=wide),
     )
 
 
@@ -95,7 +97,7 @@ def experts(scene: Scene) -> Tape:
     routed = scene.tokens * architecture.n_experts_per_token * scene.imbalance
     wide, hidden = compute * scene.width * routed, compute * architecture.hidden * routed / scene.tensor
     up = wide * (2 if scene.family.gated else 1)
-    shared = ()
+    shared: Tape = ()
     if architecture.shared_expert_ffn:
         shared = _feed_forward(scene, architecture.shared_expert_ffn / scene.tensor)
     return (

@@ -1,4 +1,4 @@
-"""What does a block run on? The shape, the number formats, and the tokens of one GPU: what every block builder reads."""
+"""What does a block run on? The shape, the number formats and the tokens of one GPU, for every block builder."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from costkit.architectures import FAMILIES, Architecture
 from costkit.architectures.shape import Family
 from costkit.memory.adapters import Adapters
-from costkit.memory.recipes import Recipe
+from costkit.memory.recipes import FP8, Recipe
 from costkit.memory.tape import Bytes
 
 
@@ -39,6 +39,11 @@ class Scene:
     def family(self) -> Family:
         """What sets the family apart."""
         return FAMILIES[self.architecture.family]
+
+    @property
+    def input_bytes(self) -> int:
+        """Bytes of an element that a matrix product keeps: Transformer Engine keeps its FP8 cast."""
+        return FP8 if self.recipe.fp8 else self.recipe.compute
 
     @property
     def queries(self) -> float:

@@ -1,11 +1,12 @@
 """What does torchtitan keep? FSDP2's 16-bit blocks, eager or compiled one by one, and the loss in the ways it offers.
 
-- Fused norms keep their input, linear layers theirs; grouped keys and values are repeated and kept for all heads. Compiled
-  blocks recompute the gate's activation. With tensor parallelism norms and residuals are split over the sequence, and the
-  inputs of the matrices gathered.
+- Fused norms keep their input, linear layers theirs; grouped keys and values are repeated and kept for all heads.
+  Compiled blocks recompute the gate's activation. With tensor parallelism norms and residuals are split over the
+  sequence, and the inputs of the matrices gathered.
 - Per-operation selective checkpointing keeps the attention's result and every second matrix product. Eager PyTorch also
   keeps the product of the last matrix, which nothing reads.
-- Read off torchtitan's sources and counted with PyTorch's tracker of FSDP2; `memory.scores()` holds it against its runs.
+- Read off torchtitan's sources and counted with PyTorch's tracker of FSDP2; `memory.scores()` holds it against its
+  runs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How wrong are we? Every measured run that is fully described, against what we say of it.
 
-- A row is scored by what its source measured: live bytes, allocated (of the last rank, where only that was written down),
-  or reserved. A run that only fitted or failed is scored by its verdict.
+- A row is scored by what its source measured: live bytes, allocated (of the last rank, where only that was written
+  down), or reserved. A run that only fitted or failed is scored by its verdict.
 - What is not scored says why: nothing is dropped without a word.
 """
 
@@ -20,8 +20,8 @@ from costkit.architectures import Architecture
 from costkit.memory import bands
 from costkit.memory.adapters import Adapters
 from costkit.memory.budgets import budget
-from costkit.memory.moments import WORKSPACES
 from costkit.memory.recipes import PRECISIONS
+from costkit.memory.settings import WORKSPACES
 from costkit.memory.sharding import Sharding
 from costkit.units import GIB, MIB, Range
 
@@ -36,8 +36,8 @@ _OWN_STACK = ("fitcheck", "megatron-lm", "pytorch-memory-tracker", "torchtitan")
 class Score:
     """One measured run. `measured_bytes` is None where it only ran or failed; `unscored` says why there is no estimate.
 
-    `verdict` is ours against the run's own GPU, empty where that is not known. `raw_bytes` is the estimate before the band
-    of its `case`.
+    `verdict` is ours against the run's own GPU, empty where that is not known. `raw_bytes` is the estimate before the
+    band of its `case`.
     """
 
     id: str
@@ -118,8 +118,8 @@ def summaries(listed: Iterable[Score] | None = None) -> list[Summary]:
 def measured_bands(listed: Iterable[Score] | None = None) -> dict[tuple[str, str], tuple[Range, int]]:
     """The bands of the overheads table as these scores give them, with the number of rows behind each.
 
-    From the smallest to the largest ratio of measured to estimated, the middle being the median; with 20 rows or more from
-    the 5th to the 95th percentile. Reserved bytes of the T4 runs count too: each has both.
+    From the smallest to the largest ratio of measured to estimated, the middle being the median; with 20 rows or more
+    from the 5th to the 95th percentile.
     """
     found: dict[tuple[str, str], list[float]] = {}
     for score in scores() if listed is None else listed:
@@ -127,12 +127,25 @@ def measured_bands(listed: Iterable[Score] | None = None) -> dict[tuple[str, str
         is_known = score.metric.startswith(("allocated", "live", "reserved")) and score.source in _OWN_STACK
         if score.measured_bytes is not None and score.raw_bytes and is_known:
             found.setdefault((kind, score.case), []).append(score.measured_bytes / score.raw_bytes)
-    estimated = {score.id: score for score in scores() if score.metric == "allocated" and score.raw_bytes}
-    for row in tables.rows("measured_phase_peaks.csv"):
-        score = estimated[row["id"]]
-        ratio = float(row["peak_reserved_mib"]) * MIB / (score.raw_bytes or 1.0)
-        found.setdefault(("reserved", score.case), []).append(ratio)
     return {key: (_band(ratios), len(ratios)) for key, ratios in sorted(found.items())}
+
+
+def measured_spreads(listed: Iterable[Score] | None = None) -> dict[tuple[str, str], tuple[float, int]]:
+    """The largest factor between two ratios of measured to estimated of one model and metric, by kind and case."""
+    found: dict[tuple[str, str], dict[tuple[str, str, str], list[float]]] = {}
+    named = {row["id"]: row["model"] for row in tables.rows("measured_memory.csv")}
+    for score in scores() if listed is None else listed:
+        kind = "reserved" if score.metric == "reserved" else "allocated"
+        is_known = score.metric.startswith(("allocated", "reserved")) and score.source in _OWN_STACK
+        if score.measured_bytes is not None and score.raw_bytes and is_known:
+            model = (score.source, named[score.id], score.metric)
+            found.setdefault((kind, score.case), {}).setdefault(model, []).append(
+                score.measured_bytes / score.raw_bytes
+            )
+    return {
+        key: (max(max(ratios) / min(ratios) for ratios in models.values()), sum(map(len, models.values())))
+        for key, models in sorted(found.items())
+    }
 
 
 def _band(ratios: list[float]) -> Range:
@@ -150,7 +163,10 @@ def _tracked() -> Iterator[Score]:
             shape,
             micro_batch=int(row["micro_batch"]),
             seq_len=int(row["seq_len"]),
-            **{name: row[name] for name in ("precision", "optimizer", "checkpointing", "attention")},
+            precision=row["precision"],
+            optimizer=row["optimizer"],
+            checkpointing=row["checkpointing"],
+            attention=row["attention"],
             optimizer_step=row["optimizer_step"] or "foreach",
         )
         before_step = max(value for phase, value in found.phases.items() if phase != "step")
@@ -158,7 +174,9 @@ def _tracked() -> Iterator[Score]:
             ("live, backward", "backward_peak_bytes", before_step),
             ("live, step", "step_peak_bytes", found.peak_bytes),
         ):
-            name = "-".join(row[part] for part in ("architecture", "micro_batch", "seq_len", "precision", "checkpointing"))
+            name = "-".join(
+                row[part] for part in ("architecture", "micro_batch", "seq_len", "precision", "checkpointing")
+            )
             estimate = value - found.parts.get(WORKSPACES, 0.0)
             yield Score(
                 f"{name}-{row['optimizer']}-{row['optimizer_step']}-{row['attention']}".rstrip("-"),
@@ -190,15 +208,21 @@ def _phase_peaks() -> Iterator[Score]:
         )
         phases = found.phases
         backward = max(phases["loss"], phases["recompute"], phases["backward"])
-        for metric, column, value in (
-            ("allocated, forward", "peak_forward_mib", phases["forward"]),
-            ("allocated, backward", "peak_backward_mib", backward),
-            ("allocated, step", "peak_optimizer_mib", phases["step"]),
-        ):
-            low, mid, high = bands.allocated(value, case=found.request.case)
-            measured = float(row[column]) * MIB
-            score = Score(row["id"], row["source"], "huggingface", metric, "ok", measured, float(mid), float(low), float(high))
-            yield dataclasses.replace(score, case=found.request.case, raw_bytes=value)
+        shown = {
+            "allocated, forward": ("peak_forward_mib", phases["forward"], "allocated"),
+            "allocated, backward": ("peak_backward_mib", backward, "allocated"),
+            "allocated, step": ("peak_optimizer_mib", phases["step"], "allocated"),
+            "reserved": ("peak_reserved_mib", found.fullest.pools_bytes, "reserved"),
+        }
+        for metric, (column, value, kind) in shown.items():
+            band, measured = bands.band(kind, case=found.request.case), float(row[column]) * MIB
+            score = Score(row["id"], row["source"], "huggingface", metric, "ok", measured, value * band.mid)
+            low, high = value * band.low, value * band.high
+            yield dataclasses.replace(score, low_bytes=low, high_bytes=high, case=found.request.case, raw_bytes=value)
+        device, measured = found.device_bytes, float(row["process_mib"]) * MIB
+        yield Score(
+            row["id"], row["source"], "huggingface", "device", "ok", measured, device.mid, device.low, device.high
+        )
 
 
 def _measured() -> Iterator[Score]:
@@ -235,8 +259,8 @@ def _scored(row: Mapping[str, str], score: Score, stack: str) -> Score:
     )
     shown = {"reserved": found.reserved_bytes, "unstated": found.device_bytes}.get(row["metric"], found.allocated_bytes)
     if row["metric"] == "allocated-last-rank":
-        case = found.request.case
-        low, mid, high = (float(value) for value in bands.allocated(found.stages[-1].peak_bytes, case=case))
+        band, last = bands.band("allocated", case=found.request.case), found.stages[-1].peak_bytes
+        low, mid, high = last * band.low, last * band.mid, last * band.high
     else:
         low, mid, high = shown.low, shown.mid, shown.high
     last = found.stages[-1].peak_bytes if row["metric"] == "allocated-last-rank" else found.peak_bytes
@@ -265,7 +289,10 @@ def _why_not(row: Mapping[str, str]) -> str:
         (bool(row["offload"]) and row["offload"] not in ("no", "none"), "parts are offloaded"),
         ("a bug" in row["note"], "the run had a known defect"),
         ("uneven" in row["id"], "its pipeline stages are uneven"),
-        (row["adapters"] == "lora-emb" or "emb" in row["optimizer_printed"], "the embedding and the head are trained too"),
+        (
+            row["adapters"] == "lora-emb" or "emb" in row["optimizer_printed"],
+            "the embedding and the head are trained too",
+        ),
         ("cross-entropy fusion" in row["note"], "fused cross-entropy is not modelled"),
         (adapted and row["base_weights"] not in ("fp16", "bf16", "nf4", ""), "its quantization is not modelled"),
         (row["checkpointing_printed"] == "selective layer", "whole layers are checkpointed by turns"),
@@ -324,5 +351,3 @@ def _adapters(row: Mapping[str, str]) -> Adapters:
 def wrong_verdicts(listed: Iterable[Score] | None = None) -> list[Score]:
     """Runs that failed and are said to fit, and runs that ran and are said not to."""
     return [score for score in (scores() if listed is None else listed) if score.is_wrong_verdict]
-
-

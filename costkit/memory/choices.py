@@ -1,0 +1,102 @@
+"""Which settings are worth considering? Checkpointing x micro-batch x sharding, by memory and speed.
+
+- Speed is relative to the first choice, through the measured ratios of `tradeoffs`; dollars are its inverse.
+- A choice is on the frontier if no other that fits needs less memory and is as fast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from costkit.architectures import Architecture
+from costkit.memory import tradeoffs
+from costkit.memory.budgets import DOES_NOT_FIT, Budget, budget
+from costkit.memory.requests import CHECKPOINTING
+from costkit.memory.sharding import Sharding
+from costkit.tables import Gpu
+from costkit.units import Range
+
+MICRO_BATCHES = (1, 2, 4, 8, 16, 32)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One way to run: its budget, its verdict, and tokens per second over those of the first choice."""
+
+    budget: Budget
+    verdict: str
+    throughput: Range
+    on_frontier: bool = False
+
+    @property
+    def cost_ratio(self) -> float:
+        """Dollars per token over those of the first choice."""
+        return 1 / self.throughput.mid
+
+
+def choices(
+    architecture: Architecture,
+    *,
+    gpu: Gpu | str,
+    seq_len: int,
+    micro_batches: Sequence[int] = MICRO_BATCHES,
+    shardings: Sequence[Sharding] | None = None,
+    **how: Any,
+) -> list[Choice]:
+    """Every combination, the fastest of those that fit first; `on_frontier` marks those that no other beats.
+
+    Takes the same keywords as `budget`; `checkpointing` among them says what the first choice does.
+
+    >>> from costkit.architectures import named
+    >>> found = choices(named("llama-3.2-1b"), gpu="A100-SXM4-80GB", seq_len=2048)
+    >>> best = found[0]
+    >>> best.verdict, best.budget.request.checkpointing, best.budget.micro_batch
+    ('fits', 'none', 4)
+    """
+    first, sharding = how.pop("checkpointing", "none"), how.pop("sharding", Sharding())
+    found = []
+    for divided in shardings or _shardings(sharding, how.get("stack", "huggingface")):
+        for checkpointing in CHECKPOINTING:
+            for micro_batch in micro_batches:
+                one = budget(
+                    architecture,
+                    micro_batch=micro_batch,
+                    seq_len=seq_len,
+                    checkpointing=checkpointing,
+                    sharding=divided,
+                    **how,
+                )
+                speed = tradeoffs.product(
+                    tradeoffs.of_checkpointing(first, checkpointing),
+                    tradeoffs.of_micro_batch(micro_batches[0], micro_batch),
+                )
+                if divided != sharding:
+                    speed = tradeoffs.product(speed, tradeoffs.throughput_ratio("DDP to sharded weights"))
+                found.append(Choice(one, one.verdict(gpu), speed))
+    return sorted((replace(one, on_frontier=_is_best(one, found)) for one in found), key=_order)
+
+
+def _shardings(sharding: Sharding, stack: str) -> list[Sharding]:
+    """The sharding as it is, and with weights sharded too where that is possible."""
+    can_shard = stack in ("huggingface", "deepspeed") and sharding.n_shards > 1 and (sharding.zero or 0) < 3
+    return [sharding, replace(sharding, zero=3)] if can_shard else [sharding]
+
+
+def _is_best(one: Choice, among: list[Choice]) -> bool:
+    if one.verdict == DOES_NOT_FIT:
+        return False
+    needs, speed = one.budget.device_bytes.mid, one.throughput.mid
+    return not any(
+        other.throughput.mid >= speed
+        and other.budget.device_bytes.mid <= needs
+        and (other.throughput.mid > speed or other.budget.device_bytes.mid < needs)
+        for other in among
+        if other.verdict != DOES_NOT_FIT
+    )
+
+
+def _order(one: Choice) -> tuple[int, float, float]:
+    rank = {"fits": 0, "uncertain": 1, DOES_NOT_FIT: 2}[one.verdict]
+    return rank, -one.throughput.mid, one.budget.device_bytes.mid

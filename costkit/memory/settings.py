@@ -1,0 +1,148 @@
+"""What is asked of one GPU, and what lives on it all the time: states, buffers, and what each layer leaves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from types import MappingProxyType, ModuleType
+from typing import Any
+
+from costkit.memory import losses, states, tape
+from costkit.memory.blocks import huggingface, megatron, torchtitan
+from costkit.memory.blocks.scene import Scene
+from costkit.memory.optimizers import is_hidden_matrix
+from costkit.memory.sharding import Stage
+from costkit.memory.states import GRADIENTS, Holdings
+from costkit.memory.tape import Bytes, Parts, Tape
+
+GATHERED, COMMUNICATION, CHECKPOINTS = "gathered weights", "communication buffers", "checkpoints"
+WORKSPACES, INPUTS = "workspaces", "inputs"
+FP8_COPIES = "FP8 copies of weights"
+"""Transformer Engine keeps each weight as FP8 and its transpose; torchao casts anew each time."""
+
+_BLOCKS: MappingProxyType[str, ModuleType] = MappingProxyType(
+    {
+        "huggingface": huggingface,
+        "deepspeed": huggingface,
+        "fsdp2": torchtitan,
+        "simplefsdp": torchtitan,
+        "megatron": megatron,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """All that decides what lives on one GPU of a pipeline stage.
+
+    accumulates: Whether gradients of earlier micro-batches are there already. offloads: Whether the optimizer's state
+    is in the host's memory.
+    """
+
+    scene: Scene
+    stage: Stage
+    held: Holdings
+    micro_batch: Bytes
+    stack: str
+    optimizer: str
+    optimizer_step: str
+    checkpointing: str
+    loss: str
+    accumulates: bool = False
+    offloads: bool = False
+    holds_output: bool = False
+    workspace_bytes: float = 0.0
+
+    @property
+    def blocks(self) -> Any:
+        """The module that knows what the stack's blocks keep."""
+        return _BLOCKS[self.stack]
+
+    @property
+    def n_saved(self) -> float:
+        """Layers whose activations are kept at once, those of other micro-batches in flight included."""
+        return self.stage.n_layers * self.stage.in_flight
+
+    @property
+    def keeps_gradients(self) -> bool:
+        """Whether gradients live all the time: in Megatron-LM's buffers, or between micro-batches."""
+        return self.stack == "megatron" or self.accumulates
+
+    @property
+    def is_hugging_face(self) -> bool:
+        """Whether the blocks are those of transformers."""
+        return self.blocks is huggingface
+
+    @property
+    def gathers(self) -> bool:
+        """Whether weights are gathered layer by layer."""
+        return self.held.zero == 3 and self.held.sharding.n_shards > 1
+
+    @property
+    def keeps_gathered(self) -> bool:
+        """Whether gathered weights stay from the forward to the backward pass, as under pipeline parallelism."""
+        is_sharded = self.blocks is torchtitan and self.held.sharding.n_shards > 1
+        return is_sharded and (self.held.zero == 2 or self.held.sharding.pipeline > 1)
+
+
+def with_gradients(setting: Setting, block: Tape) -> Tape:
+    """The tape with the weight gradients that this setting makes: added to a buffer at once, or to what is there."""
+    if setting.stack == "megatron":
+        return tuple(replace(step, made=0.0, stored=0.0) for step in block)
+    if setting.accumulates:
+        return tuple(replace(step, stored=0.0) for step in block)
+    return block
+
+
+def base(setting: Setting) -> Parts:
+    """What lives at every moment."""
+    scene, held, recipe = setting.scene, setting.held, setting.scene.recipe
+    base = states.fixed(held, recipe=recipe, optimizer=setting.optimizer)
+    base[WORKSPACES] = setting.workspace_bytes
+    if setting.offloads:
+        base |= {states.MASTER: 0.0, states.STATE: 0.0}
+    if setting.keeps_gradients:
+        base[GRADIENTS] = states.gradients_bytes(held, recipe=recipe)
+    if setting.stack == "huggingface" and held.sharding.n_shards > 1 and held.zero == 0:
+        base[COMMUNICATION] = recipe.gradients * held.n_trained()
+    if recipe.fp8 and setting.blocks is not torchtitan:
+        base[FP8_COPIES] = 2.0 * setting.stage.n_layers * held.of(tuple(filter(is_hidden_matrix, held.of_layer)))
+    if setting.keeps_gathered:
+        base[GATHERED] = recipe.compute * setting.stage.n_layers * held.of(held.of_layer)
+    if setting.stack == "megatron" and scene.sequence_parallel:
+        base[COMMUNICATION] = recipe.compute * scene.architecture.hidden * scene.tokens
+    return base
+
+
+def output(setting: Setting) -> Parts:
+    """The logits, where the training loop holds the model's output through the step (as PEFT's examples do)."""
+    if not (setting.holds_output and setting.stage.has_head):
+        return {}
+    return {losses.LOGITS: setting.scene.recipe.compute * losses.n_logits(setting.scene)}
+
+
+def inputs(setting: Setting) -> Parts:
+    """Token ids, labels, RoPE tables, and the mask that checkpointed layers are called with."""
+    scene = setting.scene
+    if setting.stack == "megatron":
+        return megatron.inputs(scene, setting.micro_batch)
+    found = 16 * scene.tokens
+    if not scene.architecture.n_positions:
+        found = found + 2 * scene.seq_len * scene.architecture.head_dim * (
+            4 if scene.recipe.casts else scene.recipe.stream
+        )
+    if setting.checkpointing == "full" and setting.is_hugging_face:
+        mask = scene.recipe.compute if scene.attention == "eager" else 1 if scene.masked else 0
+        found = found + mask * scene.tokens * scene.seq_len
+    return {INPUTS: found}
+
+
+def saved(setting: Setting, block: Tape) -> Parts:
+    """What the forward pass leaves of one layer."""
+    if setting.checkpointing == "none":
+        return tape.kept(block)
+    if setting.checkpointing == "full":
+        return {CHECKPOINTS: setting.scene.stream_bytes}
+    if setting.stack == "megatron":
+        full = tape.kept(block)
+        return full | {"attention": full["attention"] - megatron.attention_core_bytes(setting.scene)}
+    return torchtitan.selective(setting.scene)
