@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from costkit.architectures import Architecture
-from costkit.memory import bands, losses, moments
+from costkit.memory import bands, moments, pools
 from costkit.memory.adapters import Adapters
 from costkit.memory.moments import PHASES
 from costkit.memory.requests import Request, gpu_of
@@ -154,7 +154,7 @@ def budget(  # noqa: PLR0913 - the contract of the module: every choice that dec
     seq_len: int,
     precision: str = "bf16-mixed",
     optimizer: str = "adamw",
-    optimizer_step: str = "foreach",
+    optimizer_step: str | None = None,
     checkpointing: str = "none",
     attention: str = "flash",
     stack: str = "huggingface",
@@ -170,7 +170,7 @@ def budget(  # noqa: PLR0913 - the contract of the module: every choice that dec
         seq_len: Tokens of a sequence.
         precision: One of `PRECISIONS`.
         optimizer: One of `OPTIMIZERS`.
-        optimizer_step: One of `STEPS`; Megatron-LM and DeepSpeed have their own.
+        optimizer_step: One of `STEPS`; None is the stack's own: foreach of `huggingface`, fused of the others.
         checkpointing: One of `CHECKPOINTING`.
         attention: One of `ATTENTION`.
         stack: One of `STACKS`.
@@ -207,11 +207,8 @@ def budget(  # noqa: PLR0913 - the contract of the module: every choice that dec
 
 
 def pools_bytes(setting: Setting, *, live: Mapping[str, Bytes]) -> Bytes:
-    """What the allocator holds if nothing is fragmented: the worst phase with the loss's hole, and the side streams."""
-    is_titan = setting.stack in ("fsdp2", "simplefsdp")
-    hole = losses.hole_bytes(setting.loss, setting.scene) if is_titan and setting.stage.has_head else 0.0
-    phases = [value + hole if phase == "loss" else value for phase, value in live.items()]
-    return most(*phases) + moments.pools_bytes(setting)
+    """What the allocator holds in the worst phase if nothing is fragmented."""
+    return most(*(value + pools.beside_bytes(setting, phase) for phase, value in live.items()))
 
 
 def live_bytes(setting: Setting) -> dict[str, Bytes]:

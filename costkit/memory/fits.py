@@ -16,10 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from costkit.architectures import Architecture
-from costkit.memory import bands, losses, moments
+from costkit.memory import bands, moments, pools
 from costkit.memory.budgets import DOES_NOT_FIT, FITS, UNCERTAIN, live_bytes, most, pools_bytes
 from costkit.memory.requests import LARGEST_MICRO_BATCH, Request, gpu_of
-from costkit.memory.settings import Setting
 from costkit.tables import Gpu
 from costkit.units import Range
 
@@ -61,15 +60,9 @@ def _needs(request: Request, *, micro_batch: float, seq_len: int) -> list[float]
     uneven = bands.overheads("imbalance")["experts"].high if request.architecture.n_experts else 1.0
     found = []
     for setting in request.settings(micro_batch=micro_batch, seq_len=seq_len, imbalance=uneven):
-        side = float(moments.pools_bytes(setting))
         for moment in moments.moments(setting):
-            hole = losses.hole_bytes(setting.loss, setting.scene) if _has_hole(setting, moment.phase) else 0.0
-            found.append(float(moment.live_bytes + hole) + side)
+            found.append(float(moment.live_bytes + pools.beside_bytes(setting, moment.phase)))
     return found
-
-
-def _has_hole(setting: Setting, phase: str) -> bool:
-    return phase == "loss" and setting.stack in ("fsdp2", "simplefsdp")
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from costkit.memory import losses, optimizers, settings, states, tape
 from costkit.memory.blocks import huggingface
 from costkit.memory.settings import CHECKPOINTS, COMMUNICATION, GATHERED, Setting
-from costkit.memory.states import GRADIENTS, Holdings
+from costkit.memory.states import GRADIENTS
 from costkit.memory.tape import Bytes, Parts, Tape, times, together
-from costkit.memory.tensors import EMBEDDING, HEAD
+from costkit.memory.tensors import EMBEDDING
 
 PHASES = ("forward", "loss", "recompute", "backward", "step")
 STREAM, STEP = "hidden states", "optimizer step"
@@ -85,7 +85,7 @@ def _around_layer(setting: Setting, phase: str) -> Parts:
     if setting.gathers:
         found[GATHERED] = 0.0 if setting.keeps_gathered else _gathered_layer(setting)
         after_head = phase == "recompute" and setting.stage.has_head and held.adapters is None
-        found[COMMUNICATION] = 4.0 * (_largest_outer(held) if after_head else held.of(held.trained_of_layer))
+        found[COMMUNICATION] = 4.0 * (held.largest_outer if after_head else held.of(held.trained_of_layer))
     return found
 
 
@@ -142,11 +142,11 @@ def _loss(setting: Setting, block: Tape) -> Iterator[Moment]:
     stored = times(settings.saved(setting, block), setting.n_saved)
     around, reducing = together(_running(setting), stored), Parts()
     if setting.gathers:
-        around = together(around, {GATHERED: setting.scene.recipe.compute * _largest_outer(held)})
+        around = together(around, {GATHERED: setting.scene.recipe.compute * held.largest_outer})
     for parts in tape.backward(settings.with_gradients(setting, _head(setting))):
         yield Moment("loss", together(around, reducing, parts))
         if setting.gathers and held.adapters is None:
-            reducing = {COMMUNICATION: 4.0 * _largest_outer(held)}
+            reducing = {COMMUNICATION: 4.0 * held.largest_outer}
 
 
 def _left_by_head(setting: Setting) -> float:
@@ -159,18 +159,13 @@ def _left_by_head(setting: Setting) -> float:
     return tape.stored(settings.with_gradients(setting, _head(setting)))
 
 
-def _largest_outer(held: Holdings) -> float:
-    """Elements of the embedding or the head on this GPU, whichever this stage has."""
-    return max((held.of((one,)) for one in held.around if one.part in (EMBEDDING, HEAD)), default=0.0)
-
-
 def _embedding(setting: Setting, block: Tape) -> Iterator[Moment]:
     """The embedding's backward pass: a gradient of the whole matrix, first beside the one that arrives.
 
     Where the head is tied to it, then beside the head's and their sum.
     """
     scene, held, recipe = setting.scene, setting.held, setting.scene.recipe
-    tokens = _largest_outer(held)
+    tokens = held.largest_outer
     made = recipe.compute if setting.gathers else recipe.gradients
     own = made * held.of(tuple(one for one in held.around if one.part == EMBEDDING))
     if setting.keeps_gradients or setting.gathers:
@@ -192,10 +187,9 @@ def _step(setting: Setting) -> Parts:
     listed += held.trained_around
     share = held.n_trained(sharded=held.zero >= 1) / max(sum(one.n_each * one.copies for one in listed), 1)
     gradients = 0.0 if setting.keeps_gradients else states.gradients_bytes(held, recipe=recipe)
-    own_kernel = setting.stack in ("megatron", "deepspeed")
     needed = optimizers.step_bytes(
         setting.optimizer,
-        "fused" if own_kernel or setting.offloads else setting.optimizer_step,
+        "fused" if setting.offloads else setting.optimizer_step,
         listed,
         moment_bytes=recipe.moment,
         share=share,
@@ -203,17 +197,3 @@ def _step(setting: Setting) -> Parts:
     fp32 = recipe.step_gradients * held.n_trained(sharded=held.zero >= 1)
     embedded = 0.0 if held.adapters is None else 2 * setting.scene.stream_bytes
     return {GRADIENTS: gradients, STEP: needed + fp32, STREAM: embedded}
-
-
-# Memory that PyTorch's allocator reserves beyond what lives.
-
-
-def pools_bytes(setting: Setting) -> Bytes:
-    """Memory of FSDP2's side streams, which blocks never leave: gathered buffers, and gradients while none live."""
-    if not (setting.stack == "fsdp2" and setting.gathers):
-        return 0.0
-    held, recipe = setting.held, setting.scene.recipe
-    one, outer = held.of(held.of_layer), _largest_outer(held)
-    travels = 1 if recipe.fp8 else recipe.compute
-    gathered = max(recipe.compute * outer + travels * one, 2.0 * travels * one)
-    return gathered + recipe.gradients * held.n_trained(sharded=True)

@@ -28,7 +28,6 @@ _PEAK_OF = MappingProxyType(
 _VOCABULARIES = (
     ("precision", PRECISIONS),
     ("optimizer", OPTIMIZERS),
-    ("optimizer_step", STEPS),
     ("checkpointing", CHECKPOINTING),
     ("attention", ATTENTION),
     ("stack", STACKS),
@@ -42,7 +41,7 @@ class Request:
     architecture: Architecture
     precision: str = "bf16-mixed"
     optimizer: str = "adamw"
-    optimizer_step: str = "foreach"
+    optimizer_step: str | None = None
     checkpointing: str = "none"
     attention: str = "flash"
     stack: str = "huggingface"
@@ -59,6 +58,8 @@ class Request:
     def __post_init__(self) -> None:
         for what, words in _VOCABULARIES:
             lookup(what, getattr(self, what), dict.fromkeys(words))
+        if self.optimizer_step is not None:
+            lookup("optimizer_step", self.optimizer_step, dict.fromkeys(STEPS))
         if self.loss is not None:
             lookup("loss", self.loss, losses.LOSSES)
         self.sharding.check(self.architecture)
@@ -70,6 +71,19 @@ class Request:
     def zero(self) -> int:
         """The ZeRO stage, the stack's own where none is given."""
         return ZERO_OF_STACK[self.stack] if self.sharding.zero is None else self.sharding.zero
+
+    @property
+    def _zero_of_states(self) -> int:
+        """The stage by which states are divided: FSDP2 shards the FP32 weights even where it keeps gathered ones."""
+        return 3 if self.stack in ("fsdp2", "simplefsdp") else self.zero
+
+    @property
+    def step_name(self) -> str:
+        """The optimizer's step: Megatron-LM and DeepSpeed have their own, torchtitan's is fused, PyTorch's foreach."""
+        if self.stack in ("megatron", "deepspeed"):
+            return "fused"
+        own = "foreach" if self.stack == "huggingface" else "fused"
+        return own if self.optimizer_step is None else self.optimizer_step
 
     @property
     def loss_name(self) -> str:
@@ -95,12 +109,13 @@ class Request:
                 scene=scene,
                 stage=stage,
                 held=states.holdings(
-                    self.architecture, stage, sharding=self.sharding, zero=self.zero, adapters=self.adapters
+                    self.architecture, stage, sharding=self.sharding, zero=self._zero_of_states, adapters=self.adapters
                 ),
                 micro_batch=micro_batch,
                 stack=self.stack,
                 optimizer=self.optimizer,
-                optimizer_step=self.optimizer_step,
+                optimizer_step=self.step_name,
+                reshards=self.zero == 3,
                 checkpointing=self.checkpointing,
                 loss=self.loss_name,
                 accumulates=self.accumulates or self.sharding.pipeline > 1,

@@ -167,7 +167,7 @@ def _tracked() -> Iterator[Score]:
             optimizer=row["optimizer"],
             checkpointing=row["checkpointing"],
             attention=row["attention"],
-            optimizer_step=row["optimizer_step"] or "foreach",
+            optimizer_step=row["optimizer_step"] or None,
         )
         before_step = max(value for phase, value in found.phases.items() if phase != "step")
         for metric, column, value in (

@@ -34,8 +34,8 @@ _BLOCKS: MappingProxyType[str, ModuleType] = MappingProxyType(
 class Setting:
     """All that decides what lives on one GPU of a pipeline stage.
 
-    accumulates: Whether gradients of earlier micro-batches are there already. offloads: Whether the optimizer's state
-    is in the host's memory.
+    reshards: Whether gathered weights are let go after the forward pass. accumulates: Whether gradients of earlier
+    micro-batches are there already. offloads: Whether the optimizer's state is in the host's memory.
     """
 
     scene: Scene
@@ -45,6 +45,7 @@ class Setting:
     stack: str
     optimizer: str
     optimizer_step: str
+    reshards: bool
     checkpointing: str
     loss: str
     accumulates: bool = False
@@ -81,7 +82,7 @@ class Setting:
     def keeps_gathered(self) -> bool:
         """Whether gathered weights stay from the forward to the backward pass, as under pipeline parallelism."""
         is_sharded = self.blocks is torchtitan and self.held.sharding.n_shards > 1
-        return is_sharded and (self.held.zero == 2 or self.held.sharding.pipeline > 1)
+        return is_sharded and (not self.reshards or self.held.sharding.pipeline > 1)
 
 
 def with_gradients(setting: Setting, block: Tape) -> Tape:

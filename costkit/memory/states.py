@@ -44,6 +44,12 @@ class Holdings:
         """The tensors before and after the layers that have gradients."""
         return self.around if self.adapters is None else ()
 
+    @property
+    def largest_outer(self) -> float:
+        """Elements of the embedding or the head on this GPU, whichever this stage has."""
+        outer = (one for one in self.around if one.part in (tensors.EMBEDDING, tensors.HEAD))
+        return max((self.of((one,)) for one in outer), default=0.0)
+
     def share(self, tensor: Tensor) -> float:
         """The part of a tensor that this GPU multiplies with: what tensor and expert parallelism leave."""
         of_expert = self.sharding.expert * self.sharding.expert_tensor

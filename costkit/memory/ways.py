@@ -59,8 +59,7 @@ def _changes(found: Budget) -> list[_Change]:
 def _kernels(found: Budget) -> Iterator[_Change]:
     """The same numbers by other code."""
     request = found.request
-    steps_itself = request.stack not in ("megatron", "deepspeed") and request.optimizer_step == "foreach"
-    if steps_itself and found.peak_phase == "step":
+    if request.step_name == "foreach" and found.peak_phase == "step":
         yield _Change("fused optimizer step", {"optimizer_step": "fused"}, _FREE)
     if request.attention == "eager":
         faster = tradeoffs.throughput_ratio("eager to flash attention")
