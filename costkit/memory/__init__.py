@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from costkit.memory.adapters import GROUPS as ADAPTER_GROUPS
 from costkit.memory.adapters import Adapters
 from costkit.memory.batches import Batch, batch
 from costkit.memory.budgets import Budget, Calibration, StageBudget, budget
@@ -17,6 +18,7 @@ from costkit.memory.sharding import Sharding
 from costkit.memory.ways import Way, ways_to_fit
 
 __all__ = [
+    "ADAPTER_GROUPS",
     "ATTENTION",
     "CHECKPOINTING",
     "LOSSES",

@@ -58,11 +58,11 @@ def _pools_allowed(request: Request, gpu: Gpu) -> float:
 def _needs(request: Request, *, micro_batch: float, seq_len: int) -> list[float]:
     """What each moment of each stage needs, experts at their most uneven."""
     uneven = bands.overheads("imbalance")["experts"].high if request.architecture.n_experts else 1.0
-    found = []
-    for setting in request.settings(micro_batch=micro_batch, seq_len=seq_len, imbalance=uneven):
-        for moment in moments.moments(setting):
-            found.append(float(moment.live_bytes + pools.beside_bytes(setting, moment.phase)))
-    return found
+    return [
+        float(moment.live_bytes + pools.beside_bytes(setting, moment.phase))
+        for setting in request.settings(micro_batch=micro_batch, seq_len=seq_len, imbalance=uneven)
+        for moment in moments.moments(setting)
+    ]
 
 
 @dataclass(frozen=True)

@@ -14,18 +14,17 @@ from costkit import architectures
 from costkit.plan import documents
 from costkit.plan.checks import check_consistent
 from costkit.plan.kinds import Field, Kind, Text
+from costkit.plan.memory_section import MemorySection
+from costkit.plan.section import Section, kind_of
 from costkit.plan.sections import (
     OWN_RUNS,
     CaseSection,
     DataSection,
     HardwareSection,
     MarketSection,
-    MemorySection,
     ModelSection,
-    Section,
     SourceEntry,
     TrainingSection,
-    kind_of,
 )
 from costkit.plan.shapes import architecture
 

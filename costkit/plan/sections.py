@@ -11,19 +11,16 @@ import math
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator, model_validator
+from pydantic import ValidationInfo, model_validator
 
 from costkit import architectures, tables
-from costkit.plan.kinds import Choice, Flag, Kind, Number, PlanError, Text
+from costkit.plan.kinds import Choice, Flag, Number, PlanError, Text
+from costkit.plan.section import Section, kind_of
 from costkit.plan.shapes import architecture
 
-PRECISIONS = ("fp32", "tf32", "fp16-mixed", "bf16-mixed", "bf16", "fp8-mixed")
-OPTIMIZERS = ("adamw", "adamw-8bit", "adafactor", "lion", "sgd-momentum", "muon")
-CHECKPOINTING = ("none", "selective", "full")
-ATTENTION = ("flash", "eager")
-STACKS = ("huggingface", "fsdp2", "megatron", "deepspeed")
 BASES = ("measured", "published", "assumed")
 OWN_RUNS = "own-runs"
+PEAK_METRICS = ("allocated", "reserved", "device")
 
 
 def laws() -> tuple[str, ...]:
@@ -41,26 +38,6 @@ def _usd(label: str, about: str, high: float = 1e6) -> Number:
 
 def _fraction(label: str, about: str, *, low: float = 0.0, least: float = 0.0, unit: str = "fraction") -> Number:
     return Number(label, unit, low, 1, least, 1, about, scale="linear", fraction=True)
-
-
-class Section(BaseModel):
-    """A section of a plan: frozen, no unknown keys, each value checked by the kind that annotates its field."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, arbitrary_types_allowed=True)
-
-    @field_validator("*", mode="before")
-    @classmethod
-    def _check_kind(cls, value: object, info: ValidationInfo) -> object:
-        kind = kind_of(cls, info.field_name or "")
-        if kind is None or (value is None and cls.model_fields[info.field_name or ""].default is None):
-            return value
-        return kind.check(value)
-
-
-def kind_of(section: type[BaseModel], name: str) -> Kind | None:
-    """How the field of that name is checked; None for a field that is a section itself."""
-    kinds = (entry for entry in section.model_fields[name].metadata if isinstance(entry, Kind))
-    return next(kinds, None)
 
 
 class ModelSection(Section):
@@ -265,31 +242,6 @@ class MarketSection(Section):
     ] = "on_demand"
 
 
-class MemorySection(Section):
-    """What decides how much memory a GPU needs."""
-
-    micro_batch: Annotated[
-        int,
-        Number("Micro-batch", "sequences", 1, 128, 1, 1e6, "Sequences that one GPU processes at once.", whole=True),
-    ] = 1
-    precision: Annotated[
-        str,
-        Choice("Precision", lambda: PRECISIONS, "Number formats of weights and compute; -mixed keeps FP32 weights."),
-    ] = "bf16-mixed"
-    optimizer: Annotated[str, Choice("Optimizer", lambda: OPTIMIZERS, "The optimizer, for the state it keeps.")] = (
-        "adamw"
-    )
-    checkpointing: Annotated[
-        str, Choice("Activation checkpointing", lambda: CHECKPOINTING, "How much of the forward pass is recomputed.")
-    ] = "none"
-    attention: Annotated[
-        str, Choice("Attention", lambda: ATTENTION, "flash never keeps the sequence-by-sequence scores, eager does.")
-    ] = "flash"
-    stack: Annotated[str, Choice("Stack", lambda: STACKS, "The training code; stacks differ in what they keep.")] = (
-        "huggingface"
-    )
-
-
 class CaseSection(Section):
     """What was published about this run, to check the plan against; every key may be left out."""
 
@@ -312,6 +264,16 @@ class CaseSection(Section):
     ] = None
     published_mfu: Annotated[
         float | None, _fraction("Published MFU", "MFU published for the run.", low=0.05, least=0.001)
+    ] = None
+    published_peak_gib: Annotated[
+        float | None,
+        Number(
+            "Published peak memory", "GiB", 1, 300, 1e-3, 1e4, "Peak memory published for the run, on its fullest GPU."
+        ),
+    ] = None
+    published_peak_metric: Annotated[
+        str | None,
+        Choice("What was measured", lambda: PEAK_METRICS, "Which of the three numbers the published peak is."),
     ] = None
     gpu_utilisation_fraction: Annotated[
         float | None, _fraction("GPU utilisation", "The busy share that the driver's utilisation counter showed.")
