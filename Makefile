@@ -17,7 +17,7 @@ help:
 	@echo "make lab        set up if needed, then open the workbook in JupyterLab"
 	@echo "make test       everything that CI checks"
 	@echo "make report     render the notebooks as offline HTML into reports/"
-	@echo "make bench      measure speed and print a table"
+	@echo "make bench      measure speed, and errors beside other packages; prints a table"
 	@echo "make notebooks  run the notebooks again and store their outputs"
 	@echo "make lint       ruff and mypy"
 	@echo "make lock       renew requirements.lock after a change of pyproject.toml"

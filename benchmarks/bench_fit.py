@@ -10,9 +10,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.elsewhere import BUILD, output, python_with
 from benchmarks.row import row
 from costkit import plan, scaling
 
@@ -27,8 +25,7 @@ Array = npt.NDArray[np.float64]
 
 YARDSTICK = "chinchilla==0.2.0"
 ROOT = Path(__file__).resolve().parents[1]
-ENVIRONMENT = ROOT / "build" / "bench-fit"
-READY = ENVIRONMENT / "ready"
+ENVIRONMENT = BUILD / "bench-fit"
 PUBLISHED_RUNS = ROOT.parent / "shared" / "thirdparty" / "chinchilla_runs.csv"
 
 OTHER = """
@@ -82,25 +79,11 @@ def _timed(work: Callable[[], scaling.Fit]) -> tuple[float, scaling.Fit]:
 
 
 def _other(N: Array, D: Array, loss: Array) -> dict[str, float]:
-    python = ENVIRONMENT / "bin" / "python"
-    if not READY.exists():
-        uv = [sys.executable, "-m", "uv"]
-        _output([*uv, "venv", "-q", "--clear", str(ENVIRONMENT)])
-        _output([*uv, "pip", "install", "-q", "--python", str(python), YARDSTICK, "pandas"])
-        READY.touch()
+    python = python_with(ENVIRONMENT.name, (YARDSTICK, "pandas"))
     table = ENVIRONMENT / "runs.csv"
     np.savetxt(table, np.column_stack([N, D, loss]), delimiter=",", header="N,D,loss", comments="", fmt="%.17g")
-    found = json.loads(_output([str(python), "-c", OTHER, str(table)]).splitlines()[-1])
+    found = json.loads(output([str(python), "-c", OTHER, str(table)]).splitlines()[-1])
     return {key: float(value) for key, value in found.items()}
-
-
-def _output(command: list[str]) -> str:
-    """What a command prints; where it fails, its last words are said and the benchmark ends."""
-    env = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "agg"}
-    done = subprocess.run(command, check=False, capture_output=True, text=True, env=env)
-    if done.returncode:
-        sys.exit(f"{' '.join(command[:5])} ... failed:\n{done.stderr[-2000:]}")
-    return done.stdout
 
 
 def _huber_sum(found: dict[str, float], N: Array, D: Array, loss: Array) -> float:

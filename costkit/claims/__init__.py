@@ -1,0 +1,22 @@
+"""Is what they printed true? Published figures beside ours, each with a verdict that is computed.
+
+- `holds`: ours rounds to the printed digits. `close`: within 5%. `wrong`: further off; the note says why.
+- Printed figures and the inputs behind them stand in tables; a row's `kind` names the formula that recomputes it.
+"""
+
+from costkit.claims.checks import KINDS, check
+from costkit.claims.memory import memory_checks
+from costkit.claims.scaling import chinchilla_tables, scaling_checks
+from costkit.claims.verdicts import CLOSE_FRACTION, Checked, checked, verdict
+
+__all__ = [
+    "CLOSE_FRACTION",
+    "KINDS",
+    "Checked",
+    "check",
+    "checked",
+    "chinchilla_tables",
+    "memory_checks",
+    "scaling_checks",
+    "verdict",
+]
