@@ -1,4 +1,4 @@
-"""The `costkit` command: reports, plans, the frontier, fits, and the tables behind them.
+"""The `costkit` command: reports, plans, the frontier, memory, fits, and the tables behind them.
 
 Exit status: 0 done, 1 failed, 2 the input or the usage was wrong; what is wrong is one sentence on standard error.
 A fault of ours is neither: it is raised as it is, and Python prints it and exits with 1.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from costkit.cli.output import Rows, csv_text, deliver, emit, json_text, table
 
 if TYPE_CHECKING:
-    from costkit.plan import Plan
+    from costkit.plan import Footprint, Frontier, Plan
 
 
 def version(arguments: Namespace) -> int:
@@ -119,7 +119,18 @@ def frontier(arguments: Namespace) -> int:
     """Print the frontier's answer for a plan: the sentence, the key numbers, or the table behind the picture."""
     from costkit import plan
 
-    answer = plan.frontier(_read_plan(arguments))
+    return _told(arguments, plan.frontier(_read_plan(arguments)))
+
+
+def memory(arguments: Namespace) -> int:
+    """Print the memory of a plan: whether it fits, the key numbers, or bytes by phase and part."""
+    from costkit import plan
+
+    return _told(arguments, plan.footprint(_read_plan(arguments)))
+
+
+def _told(arguments: Namespace, answer: Frontier | Footprint) -> int:
+    """Print what an answer says, in the form that was asked for."""
     if arguments.csv:
         text = csv_text(answer.rows())
     elif arguments.json:

@@ -13,6 +13,7 @@ from costkit.cli import commands
 _EXAMPLES = """\
 examples:
   costkit frontier --set training.budget_usd=200e3     how big a model, on how much data, for this budget
+  costkit memory --plan finetune-7b                    does it fit, part by part and phase by phase
   costkit plan show llama-2-7b                         a plan's values and where each comes from
   costkit plan save case-50k -o mine.toml              a plan of your own, to edit
   costkit report 01 --plan mine.toml -o reports        one offline page, with its tables and figures beside it
@@ -70,7 +71,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
     root.option("--version", action="store_true", help="print the version and stop")
     root.set_defaults(run=None)
     group = root.add_subparsers(metavar="COMMAND", dest="command", title="commands", parser_class=Parser)
-    for build in (_report, _plan, _frontier, _fit, _tables, _notebooks):
+    for build in (_report, _plan, _frontier, _memory, _fit, _tables, _notebooks):
         build(group)
     arguments, unknown = root.parse_known_args(argv)
     if unknown:
@@ -149,6 +150,12 @@ def _plan(group: Any) -> None:
 
 def _frontier(group: Any) -> None:
     parser = _command(group, "frontier", commands.frontier, "how big a model, on how much data, for this budget")
+    _plan_options(parser)
+    _output_options(parser)
+
+
+def _memory(group: Any) -> None:
+    parser = _command(group, "memory", commands.memory, "does the plan fit on its GPUs, and when is memory fullest")
     _plan_options(parser)
     _output_options(parser)
 

@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Annotation, Text
 
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
+SKY, PURPLE = "#56B4E9", "#CC79A7"
 INK, GREY, PALE, FAINT = "#222222", "#6B6B6B", "#BBBBBB", "#ECECEC"
 TINY, SMALL, NORMAL, LARGE = 7.5, 8.5, 9.5, 12.5
 

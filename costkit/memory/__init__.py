@@ -10,6 +10,7 @@ from costkit.memory.calibration import calibrate
 from costkit.memory.choices import Choice, choices
 from costkit.memory.fits import FitMap, fit_map, largest_micro_batch
 from costkit.memory.losses import LOSSES
+from costkit.memory.moments import PHASES
 from costkit.memory.optimizers import OPTIMIZERS, STEPS
 from costkit.memory.recipes import PRECISIONS, STACKS
 from costkit.memory.requests import ATTENTION, CHECKPOINTING, Request
@@ -23,6 +24,7 @@ __all__ = [
     "CHECKPOINTING",
     "LOSSES",
     "OPTIMIZERS",
+    "PHASES",
     "PRECISIONS",
     "STACKS",
     "STEPS",

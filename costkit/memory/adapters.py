@@ -20,7 +20,7 @@ from costkit.tables import lookup
 
 TARGETS = ("q", "k", "v", "o", "gate", "up", "down")
 GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"attention": TARGETS[:4], "feed-forward": TARGETS[4:], "all-linear": TARGETS}
+    {"query-value": ("q", "v"), "attention": TARGETS[:4], "feed-forward": TARGETS[4:], "all-linear": TARGETS}
 )
 QUANTIZED = ("nf4",)
 _NF4_BYTES, _NF4_BLOCK = 0.5, 64
@@ -31,7 +31,7 @@ _LARGEST_RANK = 65_536
 class Adapters:
     """LoRA adapters of one rank on some of the matrices of every block.
 
-    targets: Names out of "q", "k", "v", "o", "gate", "up", "down", or a group: "attention", "feed-forward",
+    targets: Names out of "q", "k", "v", "o", "gate", "up", "down", or a group: "query-value", "attention", "feed-forward",
     "all-linear". quantized: "nf4" (QLoRA), or None for 16-bit frozen weights.
     """
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
+from typing import Any
 
 from costkit import tables
 from costkit.architectures import Architecture
@@ -150,6 +151,11 @@ class Request:
             return
         possible = " or ".join(repr(name) for name, peak in _PEAK_OF.items() if peak in peaks)
         raise ValueError(f"precision is {self.precision!r}, which {gpu.name} does not have: use {possible}")
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """Every field but the architecture, as the keywords that `budget` and its neighbours take."""
+        return {one.name: getattr(self, one.name) for one in fields(self) if one.name != "architecture"}
 
     def with_changes(self, **changes: object) -> Request:
         """The same request with other values."""

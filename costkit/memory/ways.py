@@ -8,7 +8,7 @@ from typing import Any
 
 from costkit.memory import tradeoffs
 from costkit.memory.budgets import FITS, Budget, budget
-from costkit.memory.requests import CHECKPOINTING, Request
+from costkit.memory.requests import CHECKPOINTING
 from costkit.tables import Gpu
 from costkit.units import Range
 
@@ -107,7 +107,7 @@ def _way(found: Budget, changes: tuple[_Change, ...], gpu: Gpu | str) -> Way:
         request = request.with_changes(**change.request)
         micro_batch = change.micro_batch or micro_batch
         throughput = tradeoffs.product(throughput, change.throughput)
-    changed = of_request(request, micro_batch=micro_batch, seq_len=found.seq_len)
+    changed = budget(request.architecture, micro_batch=micro_batch, seq_len=found.seq_len, **request.details)
     return Way(tuple(change.words for change in changes), changed, changed.verdict(gpu), throughput)
 
 
@@ -126,12 +126,6 @@ def _together(found: Budget, changes: list[_Change], gpu: Gpu | str) -> Iterator
             yield way
         if way.verdict == FITS:
             return
-
-
-def of_request(request: Request, *, micro_batch: int, seq_len: int) -> Budget:
-    """The budget of a request."""
-    how = {name: getattr(request, name) for name in request.__slots__ if name != "architecture"}
-    return budget(request.architecture, micro_batch=micro_batch, seq_len=seq_len, **how)
 
 
 def _needs_less(changed: Budget, before: Budget) -> bool:

@@ -10,10 +10,19 @@ from __future__ import annotations
 
 from costkit.panels.panel import Panel
 from costkit.panels.view import View
-from costkit.panels.views import FrontierView
+from costkit.panels.views import FrontierView, MemoryView
 from costkit.plan import Plan
 
-__all__ = ["Panel", "View", "frontier"]
+__all__ = ["Panel", "View", "frontier", "memory"]
+
+MEMORY_KEYS = (
+    "model.architecture",
+    ("hardware.gpu", "hardware.n_gpus"),
+    ("memory.precision", "memory.optimizer"),
+    "memory.checkpointing",
+    "memory.micro_batch",
+    "training.seq_len",
+)
 
 FRONTIER_KEYS = (
     "training.budget_usd",
@@ -23,6 +32,18 @@ FRONTIER_KEYS = (
     "training.mfu",
     "training.law",
 )
+
+
+def memory(plan: Plan | str) -> Panel:
+    """Does it fit: architecture, GPUs, number formats, checkpointing, micro-batch and sequence length.
+
+    >>> from costkit import plan
+    >>> panel = memory(plan.read("finetune-7b"))
+    >>> panel.set("memory.micro_batch", "64")
+    >>> panel.headline.split(":")[0]
+    'Training llama-2-7b in bf16-mixed with 64 sequences of 4,096 tokens does not fit'
+    """
+    return Panel(plan, MemoryView(), MEMORY_KEYS, name="memory")
 
 
 def frontier(plan: Plan | str) -> Panel:

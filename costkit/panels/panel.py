@@ -27,15 +27,19 @@ from costkit.plan import Plan
 MOST_CONTROLS = 6
 CURRENT = "current"
 
+Group = tuple[str, ...]
+"""Keys whose controls stand together."""
+
 
 class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
     """Controls for `keys` of the plan, and the view of it: the last line of a notebook cell.
 
-    `name` names the files that the panel exports. Keys that no plan has, or more than six, raise `ValueError`.
+    `keys` are keys of the plan, or groups of keys that stand together as one control. `name` names the files that the
+    panel exports. Keys that no plan has, or more than six controls, raise `ValueError`.
     """
 
     def __init__(
-        self, plan: Plan | str | Path, view: ViewFunction, keys: Sequence[str], *, name: str = "panel"
+        self, plan: Plan | str | Path, view: ViewFunction, keys: Sequence[str | Group], *, name: str = "panel"
     ) -> None:
         super().__init__()
         self._view, self._name, self._naming = view, name, False
@@ -46,7 +50,8 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
         self.fault: Exception | None = None
         self.message, self.redraw_s, self._png = "", 0.0, b""
         self._saved: set[Path] = set()
-        self.controls: Mapping[str, Control] = MappingProxyType(_controls(self.plan, keys, self._changed))
+        self._groups = _groups(keys)
+        self.controls: Mapping[str, Control] = MappingProxyType(_controls(self.plan, self._groups, self._changed))
         self._build()
         self._start(self._opened, self._opened_name)
 
@@ -126,7 +131,7 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
         self.token_box = widgets.Text(description="Copy this", continuous_update=False)
         self.token_box.add_class("costkit-token")
         self.token_box.observe(self._keep_token, "value")
-        left = _boxed(widgets.VBox, "controls", list(self.controls.values()))
+        left = _boxed(widgets.VBox, "controls", [self._grouped(group) for group in self._groups])
         self.answer = _boxed(widgets.VBox, "answer", [self.alert, self.words, self.picture])
         style = widgets.HTML(pieces.STYLE, layout=widgets.Layout(display="none"))
         first, body = _boxed(widgets.HBox, "row", [self.presets]), _boxed(widgets.HBox, "body", [left, self.answer])
@@ -134,6 +139,12 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
         self.add_class("costkit-panel")
         for part in (self.alert, self.notice, self.token_box):
             _put(part, "")
+
+    def _grouped(self, group: Group) -> Any:
+        """One control, or several side by side."""
+        if len(group) == 1:
+            return self.controls[group[0]]
+        return _boxed(widgets.HBox, "group", [self.controls[key] for key in group])
 
     def _file_row(self) -> Any:
         """The row of buttons; each does what one public method does."""
@@ -282,11 +293,18 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
         return figures.Table(shown.rows, self._name).csv().encode()
 
 
-def _controls(plan: Plan, keys: Sequence[str], moved: Callable[[Control], None]) -> dict[str, Control]:
+def _groups(keys: Sequence[str | Group]) -> tuple[Group, ...]:
+    """Every control as a group of keys, most of them of one."""
+    return tuple((key,) if isinstance(key, str) else tuple(key) for key in keys)
+
+
+def _controls(plan: Plan, groups: Sequence[Group], moved: Callable[[Control], None]) -> dict[str, Control]:
     """A control for each key, in the order asked for."""
-    if len(keys) > MOST_CONTROLS:
-        raise ValueError(f"a panel has at most {MOST_CONTROLS} controls, not {len(keys)}: leave out what matters least")
-    fields = plans.fields()
+    if len(groups) > MOST_CONTROLS:
+        raise ValueError(
+            f"a panel has at most {MOST_CONTROLS} controls, not {len(groups)}: leave out what matters least"
+        )
+    fields, keys = plans.fields(), [key for group in groups for key in group]
     for key in keys:
         if key not in fields:
             raise tables.unknown("key of a plan", key, fields)

@@ -27,6 +27,8 @@ STYLE = """<style>
 .costkit-panel .costkit-answer { max-width: 100%; min-width: 0; gap: 8px; overflow: visible }
 .costkit-panel .costkit-control { display: grid; grid-template-columns: minmax(0, 1fr) 92px; gap: 3px 12px;
   align-items: center; align-content: end; width: auto; margin: 0; overflow: visible }
+.costkit-panel .costkit-group { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 3px 12px;
+  align-items: end; width: auto; margin: 0; overflow: visible }
 .costkit-panel .costkit-control > .widget-text, .costkit-panel .costkit-control > .widget-dropdown,
 .costkit-panel .costkit-control > .widget-combobox { display: contents }
 .costkit-panel .costkit-control .widget-label { grid-area: 1 / 1 / 2 / 3; width: auto; max-width: none; height: auto;

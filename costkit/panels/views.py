@@ -25,6 +25,31 @@ FRONTIER_PLACES = {
 }
 
 
+MEMORY_PLACES = {
+    "Allocated": 2,
+    "Reserved": 2,
+    "Shown by nvidia-smi": 2,
+    "Usable": 1,
+    "Largest micro-batch": 1,
+    "Divided by": 2,
+    "Measured": 2,
+}
+
+
+class MemoryView:
+    """The plan's memory, phase by phase, against its GPU; what stands still in the picture is drawn once."""
+
+    def __init__(self) -> None:
+        self._figure: Figure | None = None
+
+    def __call__(self, plan: Plan) -> View:
+        """The answer for one plan. Its figure is the one of the call before, drawn anew."""
+        answer = plans.footprint(plan)
+        told = (answer.headline, answer.facts)
+        self._figure = figures.fitting.phases(answer, reuse=self._figure)
+        return View(*told, self._figure, answer.rows(), answer.warnings, MEMORY_PLACES)
+
+
 class FrontierView:
     """The best model for the plan's money, on the map of all such models; what stands still in it is drawn once."""
 

@@ -3,9 +3,10 @@
 Each notebook's evaluation is a room of its own: `sizing` is that of the Chinchilla frontier.
 """
 
-from costkit.plan import sizing
+from costkit.plan import fitting, sizing
 from costkit.plan.differences import Change, changes
 from costkit.plan.files import anchored, from_dict, names, parse_overrides, read, replace
+from costkit.plan.fitting import Footprint, footprint
 from costkit.plan.inputs import Input, inputs
 from costkit.plan.kinds import Field, PlanError
 from costkit.plan.schema import Plan, fields
@@ -14,6 +15,7 @@ from costkit.plan.sizing import Frontier, frontier
 __all__ = [
     "Change",
     "Field",
+    "Footprint",
     "Frontier",
     "Input",
     "Plan",
@@ -21,6 +23,8 @@ __all__ = [
     "anchored",
     "changes",
     "fields",
+    "fitting",
+    "footprint",
     "from_dict",
     "frontier",
     "inputs",

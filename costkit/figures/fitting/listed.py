@@ -1,0 +1,149 @@
+"""What stands behind the pictures? Tables of a memory budget: parts, stages, ways, formats, scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from costkit import memory, tables
+from costkit.figures.shown import Format, Table
+from costkit.plan.fitting import Footprint, words
+from costkit.plan.fitting import Format as NumberFormat
+from costkit.units import gib, number, percent
+
+Columns = dict[str, str | tuple[str, Format]]
+
+
+def parts_table(answer: Footprint) -> Table:
+    """Every part at the peak: bytes, and its share."""
+    budget = answer.budget
+    rows = [
+        {"part": name, "bytes": amount, "share": amount / budget.peak_bytes}
+        for name, amount in sorted(budget.parts.items(), key=lambda item: -item[1])
+    ]
+    columns: Columns = {"part": "Part", "bytes": ("Live", gib), "share": ("Share", percent)}
+    return Table(rows, "parts", caption=f"What lives at {words.PHASES[budget.peak_phase]}", columns=columns)
+
+
+def stages_table(answer: Footprint) -> Table:
+    """One row for each pipeline stage: its peak phase, and live bytes by phase."""
+    rows = [
+        {"stage": stage.stage + 1, "peak_phase": stage.peak_phase, "peak": stage.peak_bytes, **dict(stage.phases)}
+        for stage in answer.budget.stages
+    ]
+    columns: Columns = {"stage": ("Stage", str), "peak_phase": "Peak at", "peak": ("Peak", gib)}
+    columns |= {phase: (phase.capitalize(), gib) for phase in memory.PHASES}
+    return Table(rows, "stages", caption="Live tensors on one GPU of each pipeline stage", columns=columns)
+
+
+def ways_table(answer: Footprint) -> Table:
+    """What would make it fit, cheapest first: the change, what it then needs, the verdict, and the speed left."""
+    rows = [
+        {
+            "changes": ", ".join(way.changes),
+            "device": way.budget.device_bytes.mid,
+            "device_high": way.budget.device_bytes.high,
+            "verdict": way.verdict,
+            "speed": way.throughput.mid,
+            "speed_low": way.throughput.low,
+            "speed_high": way.throughput.high,
+            "cost": 1 / way.throughput.mid,
+        }
+        for way in answer.ways
+    ]
+    columns: Columns = {
+        "changes": "Change",
+        "device": ("On the device", gib),
+        "device_high": ("At most", gib),
+        "verdict": "Verdict",
+        "speed": ("Speed left", percent),
+        "speed_low": ("at least", percent),
+        "speed_high": ("at most", percent),
+        "cost": ("Dollars per token", lambda ratio: f"x {ratio:.2f}"),
+    }
+    return Table(rows, "ways", caption="What would make it fit, cheapest first", columns=columns)
+
+
+def formats_table(found: Sequence[NumberFormat]) -> Table:
+    """Precision and optimizer: bytes a parameter that always live, the peak, the verdict, the largest micro-batch."""
+    rows = [
+        {
+            "precision": one.precision,
+            "optimizer": one.optimizer,
+            "bytes_per_param": one.bytes_per_param,
+            "peak": one.budget.peak_bytes,
+            "device": one.budget.device_bytes.mid,
+            "verdict": one.verdict,
+            "largest": one.largest,
+        }
+        for one in found
+    ]
+    columns: Columns = {
+        "precision": "Precision",
+        "optimizer": "Optimizer",
+        "bytes_per_param": ("Bytes a parameter at the step, one GPU", lambda value: f"{value:.2f}"),
+        "peak": ("Live peak of the plan", gib),
+        "device": ("On the device", gib),
+        "verdict": "Verdict",
+        "largest": ("Largest micro-batch", str),
+    }
+    return Table(rows, "formats", caption="The same plan in other number formats", columns=columns)
+
+
+def scores_table() -> Table:
+    """Our errors by source, stack and what was measured."""
+    rows = [
+        {
+            "source": _source(one.source),
+            "stack": one.stack,
+            "metric": one.metric,
+            "n": one.n,
+            "median_error": one.median_error,
+            "mean_absolute_error": one.mean_absolute_error,
+            "worst_error": one.worst.error_fraction,
+            "worst_id": one.worst.id,
+        }
+        for one in memory.summaries()
+    ]
+    columns: Columns = {
+        "source": "Measured by",
+        "stack": "Stack",
+        "metric": "What",
+        "n": ("Runs", str),
+        "median_error": ("Median error", _signed),
+        "mean_absolute_error": ("Mean absolute error", percent),
+        "worst_error": ("Worst", _signed),
+        "worst_id": "Worst run",
+    }
+    return Table(rows, "scores", caption="This calculator against measured runs", columns=columns)
+
+
+def misses_table(beyond: float = 0.15) -> Table:
+    """Every scored run that is missed by more than that: measured, ours, and by how much."""
+    missed = [one for one in memory.scores() if one.is_scored and abs(one.error_fraction) > beyond]
+    rows = [
+        {
+            "id": one.id,
+            "metric": one.metric,
+            "measured": one.measured_bytes,
+            "estimated": one.estimated_bytes,
+            "error": one.error_fraction,
+        }
+        for one in sorted(missed, key=lambda one: -abs(one.error_fraction))
+    ]
+    columns: Columns = {
+        "id": "Run",
+        "metric": "What",
+        "measured": ("Measured", gib),
+        "estimated": ("Ours", gib),
+        "error": ("Error", _signed),
+    }
+    return Table(rows, "misses", caption=f"Runs that are missed by more than {percent(beyond)}", columns=columns)
+
+
+def _signed(error: float) -> str:
+    return f"{100 * error:+.1f}%"
+
+
+def _source(key: str) -> str:
+    found = tables.source(key)
+    return f"{found.authors}, {found.title}" if found.authors else number(0)

@@ -1,0 +1,84 @@
+"""Which setting is worth its memory? Checkpointing x micro-batch x sharding, by memory and speed."""
+
+from __future__ import annotations
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from costkit import memory
+from costkit.figures import style
+from costkit.plan.fitting import Compared
+from costkit.units import GIB, gib
+
+_BOX = (0.075, 0.14, 0.70, 0.69)
+_NAMES = {"none": "no", "selective": "selective", "full": "full"}
+_COLORS = {"none": style.RED, "selective": style.ORANGE, "full": style.BLUE}
+
+
+def settings(compared: Compared) -> Figure:
+    """Memory against relative speed of every setting, the frontier joined, what does not fit hollow."""
+    answer = compared.answer
+    figure = Figure((style.WIDTH, style.HEIGHT), facecolor="white", label=compared.sentence)
+    style.title(figure, _finding(compared))
+    ax = style.axes(figure, _BOX)
+    usable = answer.gpu.usable_bytes / GIB
+    shown = [one for one in compared.choices if one.budget.device_bytes.mid / GIB <= 1.55 * usable]
+    speeds = [one.throughput.mid for one in shown] or [1.0]
+    ax.set_xlim(0, 1.6 * usable)
+    ax.set_ylim(min(0.7, min(speeds) - 0.05), max(1.1, max(speeds) + 0.08))
+    ax.axvspan(usable, 1.6 * usable, color=style.FAINT, zorder=0)
+    style.label(ax, (usable, ax.get_ylim()[1]), f"beyond {gib(answer.gpu.usable_bytes)}", offset=(5, -10))
+    _points(ax, shown)
+    _frontier(ax, [one for one in shown if one.on_frontier])
+    step = 20 if usable > 60 else 10 if usable > 30 else 5
+    marks = [float(value) for value in range(0, int(1.6 * usable) + 1, step)]
+    style.ticks(ax, "x", marks, [f"{value:g}" for value in marks], "GiB on the device (middle estimate)")
+    low, high = ax.get_ylim()
+    speeds_at = [value / 10 for value in range(int(low * 10) + 1, int(high * 10) + 1, 1 if high - low < 1 else 2)]
+    style.ticks(ax, "y", speeds_at, [f"{value:.0%}" for value in speeds_at], "Tokens per second, relative")
+    ax.grid(axis="y", color=style.FAINT, linewidth=0.8)
+    ax.set_axisbelow(True)
+    _key(figure)
+    return figure
+
+
+def _finding(compared: Compared) -> str:
+    best = compared.best
+    if best is None:
+        return "None of these settings surely fits"
+    way = {"none": "No", "selective": "Selective", "full": "Full"}[best.budget.request.checkpointing]
+    return f"{way} checkpointing with a micro-batch of {best.budget.micro_batch} is the fastest that surely fits"
+
+
+def _points(ax: Axes, shown: list[memory.Choice]) -> None:
+    for one in shown:
+        request, needed, y = one.budget.request, one.budget.device_bytes, one.throughput.mid
+        color = _COLORS[request.checkpointing]
+        ax.plot([needed.low / GIB, needed.high / GIB], [y, y], color=color, alpha=0.25, linewidth=3)
+        marker = "s" if request.zero == 3 and request.stack in ("huggingface", "deepspeed") else "o"
+        face = color if one.verdict == "fits" else "white"
+        ax.plot([needed.mid / GIB], [y], marker, markersize=6.5, zorder=4, color=color, markerfacecolor=face)
+
+
+def _frontier(ax: Axes, best: list[memory.Choice]) -> None:
+    line = sorted(best, key=lambda one: one.budget.device_bytes.mid)
+    points = [(one.budget.device_bytes.mid / GIB, one.throughput.mid) for one in line]
+    ax.plot([x for x, _ in points], [y for _, y in points], color=style.GREY, linewidth=1.0, zorder=2)
+    for at, one in zip(points, line, strict=True):
+        style.label(ax, at, f"x{one.budget.micro_batch}", offset=(0, 11), ha="center", size=style.TINY)
+
+
+def _key(figure: Figure) -> None:
+    rows = [(color, f"{_NAMES[name]} checkpointing") for name, color in _COLORS.items()]
+    for i, (color, word) in enumerate(rows):
+        figure.text(0.80, 0.80 - 0.07 * i, "●", color=color, fontsize=style.NORMAL, va="center")
+        figure.text(0.825, 0.80 - 0.07 * i, word, fontsize=style.SMALL, color=style.INK, va="center")
+    notes = (
+        "filled: surely fits",
+        "square: weights sharded",
+        "xN: micro-batch",
+        "band: low to high",
+        "line: nothing else is",
+        "as fast with less",
+    )
+    figure.text(0.80, 0.58, "\n".join(notes), fontsize=style.SMALL, color=style.GREY, va="top", linespacing=1.5)

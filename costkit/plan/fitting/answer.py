@@ -1,0 +1,202 @@
+"""Does this plan fit on its GPUs? The plan's numbers passed through `memory`.
+
+- GPUs that tensor, pipeline and context parallelism leave over hold copies of the model: the data-parallel degree.
+- A plan without an architecture gets a plausible shape of its size.
+- Peaks that the plan says were measured on a run of it calibrate the budget.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from costkit import architectures, memory, tables
+from costkit.plan.fitting import words
+from costkit.plan.schema import Plan
+from costkit.units import GIB, Range
+
+MAP_MICRO_BATCHES = (1, 2, 4, 8, 16, 32, 64, 128)
+MAP_SEQ_LENS = (512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072)
+
+
+@dataclass(frozen=True, eq=False)
+class Footprint:
+    """The answer: the budget, its verdict on the plan's GPU, and the largest micro-batch that fits.
+
+    `largest` is at the plan's sequence length, 0 where not even one sequence fits. `batch` is None where the plan names
+    no effective batch.
+    """
+
+    plan: Plan
+    gpu: tables.Gpu
+    budget: memory.Budget
+    verdict: str
+    largest: int
+    batch: memory.Batch | None
+
+    @property
+    def architecture(self) -> architectures.Architecture:
+        """The shape that was counted."""
+        return self.budget.request.architecture
+
+    @property
+    def published_bytes(self) -> float | None:
+        """The peak that the plan's case publishes, or None."""
+        published = self.plan.case.published_peak_gib
+        return None if published is None else published * GIB
+
+    @property
+    def published_metric(self) -> str:
+        """Which of the three numbers was published."""
+        return self.plan.case.published_peak_metric or "reserved"
+
+    @property
+    def compared_bytes(self) -> Range:
+        """Ours, for what was published."""
+        budget = self.budget
+        return {
+            "allocated": budget.allocated_bytes,
+            "reserved": budget.reserved_bytes,
+            "device": budget.device_bytes,
+        }[self.published_metric]
+
+    @property
+    def ways(self) -> list[memory.Way]:
+        """What would make it fit, cheapest first; empty where it fits."""
+        return memory.ways_to_fit(self.budget, self.gpu)
+
+    @property
+    def map(self) -> memory.FitMap:
+        """Verdicts around the plan: micro-batch against sequence length, the plan's own included."""
+        request, seq_lens = self.budget.request, {*MAP_SEQ_LENS, self.budget.seq_len}
+        positions, context = request.architecture.n_positions, request.sharding.context
+        possible = sorted(n for n in seq_lens if n % context == 0 and (not positions or n <= positions))
+        return memory.fit_map(
+            request.architecture,
+            gpu=self.gpu,
+            micro_batches=sorted({*MAP_MICRO_BATCHES, self.budget.micro_batch}),
+            seq_lens=possible,
+            **request.details,
+        )
+
+    @property
+    def headline(self) -> str:
+        """The answer in one sentence."""
+        return words.headline(self)
+
+    @property
+    def facts(self) -> tuple[tuple[str, str], ...]:
+        """Key numbers as (label, text)."""
+        return words.facts(self)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader must know before using the answer."""
+        return words.warnings(self)
+
+    @property
+    def reading(self) -> str:
+        """What the picture of the phases says, in a sentence."""
+        return words.reading(self)
+
+    @property
+    def way_out(self) -> str:
+        """The cheapest way to fit, or that none is needed, in a sentence."""
+        return words.way_out(self)
+
+    @property
+    def room(self) -> str:
+        """What the map says, in a sentence."""
+        return words.room(self)
+
+    def rows(self) -> list[dict[str, object]]:
+        """Bytes by phase and part at full precision."""
+        return [
+            {"phase": phase, "part": part, "bytes": n_bytes, "at_peak": phase == self.budget.peak_phase}
+            for phase, parts in self.budget.fullest.phase_parts.items()
+            for part, n_bytes in parts.items()
+        ]
+
+
+def footprint(plan: Plan) -> Footprint:
+    """The memory of one GPU for a plan, and whether its GPU has it.
+
+    Raises `ValueError` of one sentence for values that can't be together: a batch that nothing makes up, degrees that
+    the GPUs or the model can't be divided by, a precision that the GPU does not have.
+
+    >>> from costkit import plan
+    >>> answer = footprint(plan.read("llama-3-8b"))
+    >>> answer.verdict, answer.budget.peak_phase
+    ('fits', 'loss')
+    """
+    asked, gpu = request(plan), tables.gpu(plan.hardware.gpu)
+    batch = _batch(plan, asked)
+    asked = asked.with_changes(accumulates=batch is not None and batch.accumulation > 1)
+    budget = memory.budget(
+        asked.architecture, micro_batch=plan.memory.micro_batch, seq_len=plan.training.seq_len, **asked.details
+    )
+    allocated, reserved = plan.memory.measured_allocated_gib, plan.memory.measured_reserved_gib
+    if allocated is not None or reserved is not None:
+        measured = memory.calibrate(
+            budget,
+            allocated_bytes=None if allocated is None else allocated * GIB,
+            reserved_bytes=None if reserved is None else reserved * GIB,
+        )
+        budget = budget.calibrated(measured)
+    largest = memory.largest_micro_batch(asked.architecture, gpu=gpu, seq_len=plan.training.seq_len, **asked.details)
+    return Footprint(plan, gpu, budget, budget.verdict(gpu), largest, batch)
+
+
+def request(plan: Plan) -> memory.Request:
+    """What the plan asks of memory, save micro-batch and sequence length."""
+    asked, named = plan.memory, plan.target_architecture
+    shape = architectures.of_size(plan.model.n_params) if named is None else named
+    return memory.Request(shape, sharding=_sharding(plan), adapters=_adapters(plan), **_details(plan, asked.stack))
+
+
+def _details(plan: Plan, stack: str) -> dict[str, Any]:
+    asked = plan.memory
+    return {
+        "precision": asked.precision,
+        "optimizer": asked.optimizer,
+        "optimizer_step": asked.optimizer_step,
+        "checkpointing": asked.checkpointing,
+        "attention": asked.attention,
+        "stack": stack,
+        "loss": asked.loss,
+        "compiled": asked.compiled,
+        "padded": None if asked.padded else False,
+        "offload_optimizer": asked.offload_optimizer,
+    }
+
+
+def _sharding(plan: Plan) -> memory.Sharding:
+    """The plan's degrees, and as many copies of the model as its GPUs make up."""
+    asked = plan.memory
+    degrees = memory.Sharding(
+        tensor=asked.tensor_parallel, pipeline=asked.pipeline_parallel, context=asked.context_parallel
+    )
+    degrees.check_world(plan.hardware.n_gpus)
+    return memory.Sharding(
+        data=plan.hardware.n_gpus // degrees.n_gpus,
+        zero=asked.zero_stage,
+        tensor=degrees.tensor,
+        pipeline=degrees.pipeline,
+        context=degrees.context,
+        expert=asked.expert_parallel,
+    )
+
+
+def _adapters(plan: Plan) -> memory.Adapters | None:
+    asked = plan.memory
+    if asked.adapter_rank is None:
+        return None
+    quantized = None if asked.frozen_weights == "16-bit" else asked.frozen_weights
+    return memory.Adapters(rank=asked.adapter_rank, targets=asked.adapter_targets, quantized=quantized)
+
+
+def _batch(plan: Plan, asked: memory.Request) -> memory.Batch | None:
+    effective = plan.memory.effective_batch
+    if effective is None:
+        return None
+    return memory.batch(effective=effective, micro_batch=plan.memory.micro_batch, data=asked.sharding.data)

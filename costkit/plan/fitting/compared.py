@@ -1,0 +1,102 @@
+"""What would other settings need? Number formats and optimizers side by side, and the trade of memory for speed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from costkit import memory
+from costkit.plan.fitting.answer import Footprint
+from costkit.units import gib, percent
+
+_FORMATS = (
+    ("fp32", "adamw"),
+    ("bf16-mixed", "adamw"),
+    ("fp16-mixed", "adamw"),
+    ("fp8-mixed", "adamw"),
+    ("bf16", "adamw"),
+    ("bf16-mixed", "adamw-8bit"),
+    ("bf16-mixed", "lion"),
+    ("bf16-mixed", "muon"),
+    ("bf16-mixed", "adafactor"),
+    ("bf16-mixed", "sgd-momentum"),
+)
+
+
+@dataclass(frozen=True)
+class Format:
+    """A precision and an optimizer: bytes a parameter that always live, the peak, and the largest micro-batch."""
+
+    precision: str
+    optimizer: str
+    bytes_per_param: float
+    budget: memory.Budget
+    verdict: str
+    largest: int
+
+
+def formats(answer: Footprint) -> list[Format]:
+    """The plan under other precisions and optimizers, on its own GPU; those it does not have are left out."""
+    found = []
+    for precision, optimizer in _FORMATS:
+        request = answer.budget.request
+        try:
+            changed = request.with_changes(precision=precision, optimizer=optimizer)
+            changed.check_gpu(answer.gpu)
+        except ValueError:
+            continue
+        found.append(_format(answer, changed))
+    return found
+
+
+def _format(answer: Footprint, changed: memory.Request) -> Format:
+    shape, seq_len = changed.architecture, answer.budget.seq_len
+    budget = memory.budget(shape, micro_batch=answer.budget.micro_batch, seq_len=seq_len, **changed.details)
+    alone = changed.with_changes(sharding=memory.Sharding(), stack=changed.stack).details
+    states = memory.budget(shape, micro_batch=1, seq_len=1, **alone).phases["step"]
+    return Format(
+        precision=changed.precision,
+        optimizer=changed.optimizer,
+        bytes_per_param=states / shape.n_params,
+        budget=budget,
+        verdict=budget.verdict(answer.gpu),
+        largest=memory.largest_micro_batch(shape, gpu=answer.gpu, seq_len=seq_len, **changed.details),
+    )
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Checkpointing x micro-batch x sharding for one plan, and the one to take."""
+
+    answer: Footprint
+    choices: list[memory.Choice]
+
+    @property
+    def best(self) -> memory.Choice | None:
+        """The fastest that surely fits, the one that needs least memory among equals; None where none fits."""
+        return next((one for one in self.choices if one.verdict == "fits"), None)
+
+    @property
+    def sentence(self) -> str:
+        """What to take, in a sentence."""
+        best = self.best
+        if best is None:
+            return f"None of these {len(self.choices)} settings surely fits on {self.answer.gpu.name}."
+        request = best.budget.request
+        gain = best.throughput.mid - 1
+        speed = f"{percent(abs(gain))} {'faster' if gain > 0 else 'slower'} than" if abs(gain) > 1e-3 else "as fast as"
+        return (
+            f"Of {len(self.choices)} settings the fastest that surely fits has a micro-batch of"
+            f" {best.budget.micro_batch} and {request.checkpointing} checkpointing{_sharded(best)}:"
+            f" {gib(best.budget.device_bytes.mid)}, about {speed} the plan with a micro-batch of 1."
+        )
+
+
+def _sharded(choice: memory.Choice) -> str:
+    return " with weights sharded" if choice.budget.request.zero == 3 else ""
+
+
+def settings(answer: Footprint) -> Compared:
+    """Every way of checkpointing with every micro-batch, and with weights sharded where they are not."""
+    request = answer.budget.request
+    found = memory.choices(request.architecture, gpu=answer.gpu, seq_len=answer.budget.seq_len, **request.details)
+    return Compared(answer, found)

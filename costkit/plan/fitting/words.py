@@ -1,0 +1,198 @@
+"""How is a budget told? Its headline, key numbers, warnings and sentences; every number in them is computed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from costkit.units import GIB, Range, gib, number, percent
+
+if TYPE_CHECKING:
+    from costkit.memory import Way
+    from costkit.plan.fitting.answer import Footprint
+
+PHASES = {
+    "forward": "the end of the forward pass",
+    "loss": "the loss",
+    "recompute": "the last layer's backward pass",
+    "backward": "the first layer's backward pass",
+    "step": "the optimizer's step",
+}
+_VERDICTS = {"fits": "fits", "uncertain": "may or may not fit", "does not fit": "does not fit"}
+_NEAR = 0.001
+
+
+def headline(answer: Footprint) -> str:
+    """Whether it fits, how full the GPU is, when, and the largest micro-batch."""
+    needed, usable = answer.budget.device_bytes, answer.gpu.usable_bytes
+    return (
+        f"{_subject(answer)} {_VERDICTS[answer.verdict]}: {gib(needed.mid)} ({_band(needed)}) of the"
+        f" {gib(usable)} that {answer.gpu.name} offers, the peak at {PHASES[answer.budget.peak_phase]};"
+        f" {_largest(answer)}."
+    )
+
+
+def _subject(answer: Footprint) -> str:
+    plan, sequences = answer.plan, answer.budget.micro_batch
+    batch = f"{sequences} sequence{'s' if sequences > 1 else ''} of {answer.budget.seq_len:,} tokens"
+    what = "Training"
+    if plan.memory.adapter_rank is not None:
+        what = "QLoRA on" if plan.memory.frozen_weights == "nf4" else "LoRA on"
+    return f"{what} {answer.architecture.name} in {plan.memory.precision} with {batch}"
+
+
+def _largest(answer: Footprint) -> str:
+    if answer.largest == 0:
+        return "no micro-batch surely fits"
+    return f"the largest micro-batch that surely fits is {answer.largest:,}"
+
+
+def facts(answer: Footprint) -> tuple[tuple[str, str], ...]:
+    """Key numbers as (label, text)."""
+    budget = answer.budget
+    found = (
+        ("Allocated", _with_band(budget.allocated_bytes)),
+        ("Reserved", _with_band(budget.reserved_bytes)),
+        ("Shown by nvidia-smi", _with_band(budget.device_bytes)),
+        ("Usable", gib(answer.gpu.usable_bytes)),
+        ("Largest micro-batch", f"{answer.largest:,}" if answer.largest else "none"),
+        ("Batch", _batch(answer)),
+        ("Divided by", _division(answer)),
+        ("Measured", _measured(answer)),
+    )
+    return tuple((label, text) for label, text in found if text)
+
+
+def _batch(answer: Footprint) -> str:
+    batch = answer.batch
+    if batch is None:
+        return ""
+    return f"{batch.effective:,} = {batch.micro_batch:,} x {batch.accumulation:,} steps x {batch.data:,} GPUs"
+
+
+def _division(answer: Footprint) -> str:
+    sharding = answer.budget.request.sharding
+    degrees = {
+        f"{sharding.data:,} copies" if sharding.data > 1 else "": True,
+        f"ZeRO {answer.budget.request.zero}": sharding.n_shards > 1 and answer.budget.request.zero > 0,
+        f"tensor {sharding.tensor}": sharding.tensor > 1,
+        f"pipeline {sharding.pipeline}": sharding.pipeline > 1,
+        f"context {sharding.context}": sharding.context > 1,
+        f"expert {sharding.expert}": sharding.expert > 1,
+    }
+    return ", ".join(text for text, is_so in degrees.items() if text and is_so)
+
+
+def _measured(answer: Footprint) -> str:
+    published = answer.published_bytes
+    if published is None:
+        return ""
+    return f"{gib(published)} {answer.published_metric}, ours {_signed(answer.compared_bytes.mid / published - 1)}"
+
+
+def _signed(error: float) -> str:
+    if abs(error) < _NEAR:
+        return "the same"
+    return f"{percent(abs(error))} {'more' if error > 0 else 'less'}"
+
+
+def warnings(answer: Footprint) -> tuple[str, ...]:
+    """What a reader must know before using the answer."""
+    request, budget = answer.budget.request, answer.budget
+    conditions = (
+        (
+            answer.plan.target_architecture is None,
+            f"The plan names no architecture: {answer.architecture.name} is a plausible shape of its size.",
+        ),
+        (
+            request.precision == "fp8-mixed",
+            "FP8 hardly saves memory: weights, gradients and optimizer state stay as they are, and copies come on top.",
+        ),
+        (
+            request.attention == "eager",
+            "Eager attention writes out every score and fragments memory: runs reserved up to 49% more than they used.",
+        ),
+        (
+            bool(request.architecture.n_experts),
+            "Experts get uneven shares of the tokens, and more uneven as routing learns: the band is wide for that.",
+        ),
+        (
+            request.sharding.pipeline > 1 and request.stack == "fsdp2",
+            "Pipeline parallelism under FSDP2 was not scored against any run.",
+        ),
+        (
+            request.stack == "deepspeed",
+            "DeepSpeed was scored against one table, which does not say what it measured.",
+        ),
+        (
+            answer.verdict == "uncertain",
+            f"Live tensors are {gib(budget.allocated_bytes.mid)}; what the allocator wastes on top decides.",
+        ),
+    )
+    return tuple(text for is_so, text in conditions if is_so)
+
+
+def reading(answer: Footprint) -> str:
+    """The phase that binds and its largest parts."""
+    budget = answer.budget
+    largest = sorted(budget.parts.items(), key=lambda item: -item[1])[:3]
+    shares = ", ".join(f"{name} {percent(amount / budget.peak_bytes)}" for name, amount in largest)
+    stage = f" on pipeline stage {budget.fullest.stage + 1}" if len(budget.stages) > 1 else ""
+    return f"The peak is at {PHASES[budget.peak_phase]}{stage}, {gib(budget.peak_bytes)} of live tensors: {shares}."
+
+
+def way_out(answer: Footprint) -> str:
+    """The first way that fits, or the best there is."""
+    if answer.verdict == "fits":
+        return f"Nothing has to change; {gib(answer.gpu.usable_bytes - answer.budget.device_bytes.mid)} are left."
+    ways = answer.ways
+    fitting = [way for way in ways if way.verdict == "fits"]
+    if fitting:
+        return f"The cheapest way to fit: {joined(fitting[0])}, at {_speed(fitting[0])}."
+    if not ways:
+        return f"No single change helps on {answer.gpu.name}: use a larger GPU, more of them, or a smaller model."
+    best = min(ways, key=lambda way: way.budget.device_bytes.mid)
+    return (
+        f"Nothing listed surely fits; {joined(best)} comes down to {gib(best.budget.device_bytes.mid)}"
+        f" ({best.verdict}). Use more GPUs, or larger ones."
+    )
+
+
+def joined(way: Way) -> str:
+    """The changes of a way in words."""
+    return ", ".join(way.changes)
+
+
+def _speed(way: Way) -> str:
+    if abs(way.throughput.mid - 1) < _NEAR:
+        return "no cost in speed"
+    low, high = percent(way.throughput.low), percent(way.throughput.high)
+    span = "" if low == high else f" ({low} to {high})"
+    return f"{percent(way.throughput.mid)} of the speed{span}"
+
+
+def room(answer: Footprint) -> str:
+    """The longest sequence that fits with one sequence at a time, and with the plan's micro-batch."""
+    found = answer.map
+    lengths = {}
+    for micro_batch in (1, answer.budget.micro_batch):
+        row = found.verdicts[int(np.flatnonzero(found.micro_batches == micro_batch)[0])]
+        fitting = found.seq_lens[row == 0]
+        lengths[micro_batch] = int(fitting.max()) if len(fitting) else 0
+    one = lengths[1]
+    if not one:
+        return f"On {answer.gpu.name} no length on this map surely fits, not even one sequence at a time."
+    own, sequences = lengths[answer.budget.micro_batch], answer.budget.micro_batch
+    more = ""
+    if sequences > 1:
+        more = f", with {sequences} up to {own:,}" if own else f", with {sequences} none on this map"
+    return f"One sequence at a time surely fits up to {one:,} tokens{more}."
+
+
+def _with_band(value: Range) -> str:
+    return f"{gib(value.mid)} ({_band(value)})"
+
+
+def _band(value: Range) -> str:
+    return f"{number(value.low / GIB)} to {number(value.high / GIB)}"

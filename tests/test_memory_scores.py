@@ -1,0 +1,140 @@
+import statistics
+from collections import Counter
+
+import pytest
+
+from costkit import memory, tables
+from costkit.memory import Score, bands, scorecard
+from costkit.units import Range
+
+SCORES = memory.scores()
+SOURCES = ("tracked_memory.csv", "measured_phase_peaks.csv", "measured_memory.csv")
+METRICS_OF_A_ROW = {"tracked_memory.csv": 2, "measured_phase_peaks.csv": 5, "measured_memory.csv": 1}
+RECOMPUTED = [
+    row
+    for row in tables.rows("memory_overheads.csv")
+    if row["basis"] == "computed" and row["n_rows"] and row["kind"] != "imbalance"
+]
+
+
+def scored(source: str, *metrics: str) -> list[Score]:
+    """The scored rows of a source, of some metrics or of all."""
+    return [one for one in SCORES if one.source == source and one.is_scored and (not metrics or one.metric in metrics)]
+
+
+def absolute_errors(listed: list[Score]) -> list[float]:
+    """How far off each is, either way."""
+    return [abs(one.error_fraction) for one in listed]
+
+
+def test_pytorch_tracker_is_met() -> None:
+    """Live bytes are within 0.2% of PyTorch's own tracker at every one of its 96 peaks."""
+    errors = absolute_errors(scored("pytorch-memory-tracker", "live, backward", "live, step"))
+    assert (len(errors), max(errors) <= 0.002) == (96, True)
+
+
+def test_megatron_is_met_from_6_billion_parameters_on() -> None:
+    """Allocated bytes of the last rank are within 6% of Megatron-LM's runs of 6.5B parameters and more."""
+    rows = {row["id"]: float(row["n_params"] or 0) for row in tables.rows("measured_memory.csv")}
+    errors = absolute_errors([one for one in scored("megatron-lm", "allocated-last-rank") if rows[one.id] >= 6.5e9])
+    assert (len(errors), max(errors) <= 0.06) == (3, True)
+
+
+@pytest.mark.parametrize("metric", ["allocated", "allocated, forward", "allocated, backward", "allocated, step"])
+def test_adapters_on_a_t4_are_met(metric: str) -> None:
+    """Allocated bytes of LoRA and QLoRA are within 3% of each of the 34 runs on a T4, phase by phase."""
+    errors = absolute_errors(scored("fitcheck", metric))
+    assert (len(errors), max(errors) <= 0.03) == (34, True)
+
+
+@pytest.mark.parametrize(("stack", "n_rows"), [("fsdp2", 21), ("simplefsdp", 10)])
+def test_torchtitan_is_met_on_average(stack: str, n_rows: int) -> None:
+    """Reserved bytes of torchtitan's dense runs have a mean absolute error within 12%."""
+    errors = absolute_errors([one for one in scored("torchtitan", "reserved") if one.stack == stack])
+    assert (len(errors), statistics.fmean(errors) <= 0.12) == (n_rows, True)
+
+
+def test_no_verdict_is_wrong() -> None:
+    """No run that failed is said to fit, and none that ran is said not to."""
+    assert memory.wrong_verdicts() == []
+
+
+def test_a_wrong_verdict_is_found() -> None:
+    """A run out of memory that is said to fit, and one that ran and is said not to, are both wrong."""
+    failed = Score("a", "costkit", "fsdp2", "reserved", "OOM", None, verdict="fits")
+    ran = Score("b", "costkit", "fsdp2", "reserved", "ok", 1e9, verdict="does not fit")
+    unsure = Score("c", "costkit", "fsdp2", "reserved", "OOM", None, verdict="uncertain")
+    assert memory.wrong_verdicts([failed, ran, unsure]) == [failed, ran]
+
+
+def test_runs_that_failed_have_verdicts() -> None:
+    """There are runs out of memory among the verdicts, so that none being wrong means something."""
+    counts = Counter(one.status for one in SCORES if one.verdict)
+    assert min(counts["OOM"], counts["ok"], counts["fits"]) > 0
+
+
+def test_every_row_is_answered_for() -> None:
+    """Each row has an error, a verdict, or the reason why it has neither."""
+    assert [one.id for one in SCORES if not (one.is_scored or one.verdict or one.unscored)] == []
+
+
+def test_every_row_is_there() -> None:
+    """The scores hold each row of the three tables once for each metric, so nothing is dropped without a word."""
+    expected = sum(len(tables.rows(name)) * METRICS_OF_A_ROW[name] for name in SOURCES)
+    assert len({(one.id, one.metric) for one in SCORES}) == len(SCORES) == expected
+
+
+def test_what_is_not_scored_has_no_error() -> None:
+    """Asking for the error of a row without an estimate says why there is none."""
+    row = next(one for one in SCORES if one.unscored)
+    with pytest.raises(ValueError, match=f"^{row.id} has no error: "):
+        _ = row.error_fraction
+
+
+def test_summaries_count_every_scored_row() -> None:
+    """The groups of the summary hold each scored row once."""
+    assert sum(one.n for one in memory.summaries()) == sum(one.is_scored for one in SCORES)
+
+
+def test_a_summary_names_its_worst_row() -> None:
+    """No row of a group is further off than the one that is named."""
+    for one in memory.summaries():
+        group = [row for row in scored(one.source, one.metric) if row.stack == one.stack]
+        assert abs(one.worst.error_fraction) == max(absolute_errors(group))
+
+
+@pytest.mark.parametrize("row", RECOMPUTED, ids=lambda row: f"{row['kind']} {row['case']}")
+def test_the_bands_follow_from_the_scores(row: dict[str, str]) -> None:
+    """Each computed band is that of the scored rows, to three digits; that of allocated bytes has 1 as its middle."""
+    kind = row["kind"].split()[0]
+    if "spread" in row["kind"]:
+        spread, n = scorecard.measured_spreads()[kind, row["case"]]
+        low, mid, high = 1.0, 1.0, round(spread, 3)
+    else:
+        band, n = scorecard.measured_bands()[kind, row["case"]]
+        low, mid, high = (round(value, 3) for value in (band.low, band.mid, band.high))
+    if kind == "allocated" and "spread" not in row["kind"]:
+        low, mid, high = min(low, 1.0), 1.0, max(high, 1.0)
+    assert (float(row["low"]), float(row["mid"]), float(row["high"]), int(row["n_rows"])) == (low, mid, high, n)
+
+
+def test_every_measured_band_is_in_the_table() -> None:
+    """No case that the scores give a band is left without one."""
+    measured = {(f"{kind} over estimate", case) for kind, case in scorecard.measured_bands()}
+    assert measured <= {(row["kind"], row["case"]) for row in RECOMPUTED}
+
+
+def test_no_band_enters_its_own_measurement(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With every band ten times as high the scores give the same bands: estimates are taken before them."""
+    as_they_are = scorecard.measured_bands()
+    monkeypatch.setattr(bands, "band", lambda *_, **__: Range(10.0, 10.0, 10.0))
+    assert scorecard.measured_bands(memory.scores.__wrapped__()) == as_they_are
+
+
+@pytest.mark.parametrize("stack", memory.STACKS)
+@pytest.mark.parametrize("attention", memory.ATTENTION)
+def test_every_case_has_its_bands(stack: str, attention: str) -> None:
+    """Whatever is asked, the table has a row for it, of allocated and of reserved bytes."""
+    for compiled, tensor in ((False, 1), (True, 1), (False, 2)):
+        case = bands.case_of(stack, attention=attention, compiled=compiled, tensor=tensor)
+        assert all(bands.band(kind, case=case).low > 0 for kind in ("allocated", "reserved"))
