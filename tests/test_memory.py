@@ -332,3 +332,21 @@ def test_a_batch_follows_from_any_three_numbers(missing: str, micro_batch: int, 
     whole = memory.Batch(micro_batch * accumulation * data, micro_batch, accumulation, data)
     given_ = {name: value for name, value in dataclasses.asdict(whole).items() if name != missing}
     assert memory.batch(**given_) == whole
+
+
+@given(requests())
+def test_no_moment_needs_less_for_more_sequences(request: Request) -> None:
+    """The amount for each sequence of a micro-batch is at least 0 at every moment."""
+    one, two = (every_moment(request, micro_batch=batch) for batch in (1, 2))
+    assert all(not_above(first, second) for first, second in zip(one, two, strict=True))
+
+
+@pytest.mark.parametrize("kind", ["allocated_bytes", "reserved_bytes", "device_bytes"])
+@few
+@given(requests())
+def test_measuring_the_estimate_never_widens_its_band(kind: str, request: Request) -> None:
+    """A run that needed exactly what was estimated leaves the band as wide as it was, or narrower."""
+    found = budget_of(request)
+    before = getattr(found, kind)
+    after = getattr(found.calibrated(memory.calibrate(found, **{kind: before.mid})), kind)
+    assert not_above(after.high - after.low, before.high - before.low)

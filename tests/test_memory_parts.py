@@ -318,7 +318,7 @@ def call(shape: Architecture = llama, **changed: Any) -> Callable[[], object]:
         (call(sharding=Sharding(interleave=2)), "interleave is 2, which needs pipeline above 1"),
         (call(mixtral, sharding=Sharding(data=16, expert=16)), "expert is 16, but mixtral-8x7b has 8 experts: use a d"),
         (lambda: Sharding(data=8, expert=3), "expert is 3; it must divide data x context x tensor, 8, because"),
-        (lambda: Sharding(tensor=8, pipeline=3).check_world(32), "32 GPUs can't be .* context 1 = 24: use a multiple"),
+        (lambda: Sharding(tensor=8, pipeline=3).check_world(32), "32 GPUs can't be .* context 1: use a multiple of 24"),
         (lambda: Sharding(tensor=0), "sharding tensor is 0; it must be a whole number of at least 1"),
         (lambda: Sharding(zero=4), "sharding zero is 4; it must be a ZeRO stage from 0 to 3"),
         (call(seq_len=0), "seq_len is .?0.?; it must be a whole number of tokens from 1 to 100,000,000"),

@@ -20,7 +20,12 @@ from costkit.tables import lookup
 
 TARGETS = ("q", "k", "v", "o", "gate", "up", "down")
 GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"query-value": ("q", "v"), "attention": TARGETS[:4], "feed-forward": TARGETS[4:], "all-linear": TARGETS}
+    {
+        "query-value": ("q", "v"),
+        "attention": TARGETS[:4],
+        "feed-forward": TARGETS[4:],
+        "all-linear": TARGETS,
+    }
 )
 QUANTIZED = ("nf4",)
 _NF4_BYTES, _NF4_BLOCK = 0.5, 64
@@ -31,8 +36,8 @@ _LARGEST_RANK = 65_536
 class Adapters:
     """LoRA adapters of one rank on some of the matrices of every block.
 
-    targets: Names out of "q", "k", "v", "o", "gate", "up", "down", or a group: "query-value", "attention", "feed-forward",
-    "all-linear". quantized: "nf4" (QLoRA), or None for 16-bit frozen weights.
+    targets: Names out of `TARGETS`, or one of `GROUPS`: "query-value", "attention", "feed-forward", "all-linear".
+    quantized: "nf4" (QLoRA), or None for 16-bit frozen weights.
     """
 
     rank: int = 16
@@ -46,7 +51,7 @@ class Adapters:
             object.__setattr__(self, "targets", lookup("group of adapters", self.targets, GROUPS))
         for target in self.targets:
             lookup("adapter target", _short(target), dict.fromkeys(TARGETS))
-        object.__setattr__(self, "targets", tuple(map(_short, self.targets)))
+        object.__setattr__(self, "targets", tuple(dict.fromkeys(map(_short, self.targets))))
         if not self.targets:
             raise ValueError(f"adapters have no targets; name some of {', '.join(TARGETS)}")
         if self.quantized is not None:

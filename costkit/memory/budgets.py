@@ -13,7 +13,7 @@ from costkit.architectures import Architecture
 from costkit.memory import bands, moments, pools
 from costkit.memory.adapters import Adapters
 from costkit.memory.moments import PHASES
-from costkit.memory.requests import Request, gpu_of
+from costkit.memory.requests import Request, gpu_of, request_of
 from costkit.memory.settings import Setting
 from costkit.memory.sharding import Sharding
 from costkit.memory.tape import Bytes, total
@@ -46,11 +46,24 @@ class StageBudget:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What one's own run said: ratios of measured to estimated bytes, and the bytes beside PyTorch's allocator."""
+    """What one's own run said: ratios of measured to estimated bytes, and the bytes beside PyTorch's allocator.
+
+    Where only one of the two ratios was measured, the other number moves with it and keeps the width of its band.
+    """
 
     allocated_ratio: float | None = None
     reserved_ratio: float | None = None
     around_bytes: float | None = None
+
+    def ratio(self, kind: str) -> float | None:
+        """The measured ratio of "allocated" or "reserved", or None."""
+        return self.allocated_ratio if kind == "allocated" else self.reserved_ratio
+
+    def moved(self, kind: str, case: str) -> float | None:
+        """How much the other measured number moves this one, or None where nothing was measured."""
+        other = "reserved" if kind == "allocated" else "allocated"
+        ratio = self.ratio(other)
+        return None if ratio is None else ratio / bands.band(other, case=case).mid
 
 
 @dataclass(frozen=True)
@@ -69,8 +82,13 @@ class Budget:
 
     @property
     def fullest(self) -> StageBudget:
-        """The stage that needs most."""
-        return max(self.stages, key=lambda stage: stage.pools_bytes)
+        """The stage with the most live bytes."""
+        return max(self.stages, key=lambda stage: stage.peak_bytes)
+
+    @property
+    def pools_bytes(self) -> float:
+        """What PyTorch's allocator holds on the stage that needs most, if nothing is fragmented."""
+        return max(stage.pools_bytes for stage in self.stages)
 
     @property
     def peak_bytes(self) -> float:
@@ -95,12 +113,12 @@ class Budget:
     @property
     def allocated_bytes(self) -> Range:
         """`peak_bytes` with its band."""
-        return self._band("allocated", self.peak_bytes, self.calibration.allocated_ratio)
+        return self._band("allocated", self.peak_bytes)
 
     @property
     def reserved_bytes(self) -> Range:
         """What PyTorch's allocator holds."""
-        return self._band("reserved", self.fullest.pools_bytes, self.calibration.reserved_ratio)
+        return self._band("reserved", self.pools_bytes)
 
     @property
     def device_bytes(self) -> Range:
@@ -135,20 +153,21 @@ class Budget:
         usual = bands.around_bytes(self.request.sharding.n_communicators)
         return usual if beside is None else Range(beside, beside, beside)
 
-    def _band(self, kind: str, n_bytes: float, ratio: float | None) -> Range:
-        """Low, mid and high: the scores' band with uneven experts, or what is left of it around a measured ratio."""
-        if ratio is None:
-            band, uneven = bands.band(kind, case=self.request.case), self.imbalanced
-            low, mid, high = band.low * uneven.low, band.mid * uneven.mid, band.high * uneven.high
-        else:
-            band = bands.band(kind, case=self.request.case)
-            spread = min(bands.spread(kind, case=self.request.case), band.high / band.low)
-            low, mid, high = ratio / spread, ratio, ratio * spread
+    def _band(self, kind: str, n_bytes: float) -> Range:
+        """Low, mid and high of one kind: the scores' band with uneven experts, moved and narrowed by a calibration."""
+        band, uneven = bands.band(kind, case=self.request.case), self.imbalanced
+        low, mid, high = band.low * uneven.low, band.mid * uneven.mid, band.high * uneven.high
+        own, moved = self.calibration.ratio(kind), self.calibration.moved(kind, self.request.case)
+        if own is not None:
+            spread = bands.spread(kind, case=self.request.case)
+            low, mid, high = max(low / mid, 1 / spread) * own, own, min(high / mid, spread) * own
+        elif moved is not None:
+            low, mid, high = low * moved, mid * moved, high * moved
         return Range(n_bytes * low, n_bytes * mid, n_bytes * high)
 
 
 def budget(  # noqa: PLR0913 - the contract of the module: every choice that decides memory
-    architecture: Architecture,
+    architecture: Architecture | str,
     *,
     micro_batch: int,
     seq_len: int,
@@ -165,7 +184,7 @@ def budget(  # noqa: PLR0913 - the contract of the module: every choice that dec
     """The memory of one training step by part and by phase.
 
     Args:
-        architecture: The model's shape.
+        architecture: The model's shape, or its name.
         micro_batch: Sequences that a GPU, or the GPUs that share one by tensor or context parallelism, process at once.
         seq_len: Tokens of a sequence.
         precision: One of `PRECISIONS`.
@@ -189,18 +208,17 @@ def budget(  # noqa: PLR0913 - the contract of the module: every choice that dec
     >>> gib(llama.peak_bytes), llama.peak_phase
     ('62.8 GiB', 'step')
     """
-    request = Request(
-        architecture,
-        precision=precision,
-        optimizer=optimizer,
-        optimizer_step=optimizer_step,
-        checkpointing=checkpointing,
-        attention=attention,
-        stack=stack,
-        sharding=sharding,
-        adapters=adapters,
-        **details,
-    )
+    chosen = {
+        "precision": precision,
+        "optimizer": optimizer,
+        "optimizer_step": optimizer_step,
+        "checkpointing": checkpointing,
+        "attention": attention,
+        "stack": stack,
+        "sharding": sharding,
+        "adapters": adapters,
+    }
+    request = request_of(architecture, chosen | details)
     request.check_batch(micro_batch=micro_batch, seq_len=seq_len)
     balanced = tuple(map(_stage_budget, request.settings(micro_batch=micro_batch, seq_len=seq_len)))
     return Budget(request, micro_batch, seq_len, balanced, _imbalance(request, micro_batch, seq_len, balanced))

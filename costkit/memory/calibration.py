@@ -8,7 +8,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -17,6 +19,7 @@ from costkit.memory.budgets import Budget, Calibration
 from costkit.units import gib
 
 _STATS = {"allocated_bytes.all.peak": "allocated", "reserved_bytes.all.peak": "reserved"}
+_ORDER = ("allocated", "reserved", "device")
 _LEAST, _MOST = 0.2, 5.0
 """Ratios beyond which a measurement is of something else, or in another unit."""
 
@@ -65,6 +68,7 @@ def calibrate(
         keys = " and ".join(map(repr, _STATS))
         raise ValueError(f"nothing was measured: give torch.cuda.memory_stats() with {keys}, or one peak in bytes")
     measured = Measured(**{kind: _checked(kind, value, found) for kind, value in given.items()})
+    _check_order(measured)
     return _calibration(measured, found)
 
 
@@ -74,7 +78,7 @@ def _checked(kind: str, value: float | None, found: Budget) -> float | None:
     estimate = {"allocated": found.allocated_bytes, "reserved": found.reserved_bytes, "device": found.device_bytes}[
         kind
     ]
-    is_number = type(value) in (int, float) and math.isfinite(value)
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
     if not is_number or not _LEAST < value / estimate.mid < _MOST:
         shown = gib(value) if is_number else repr(value)
         raise ValueError(
@@ -83,13 +87,24 @@ def _checked(kind: str, value: float | None, found: Budget) -> float | None:
     return float(value)
 
 
+def _check_order(measured: Measured) -> None:
+    """Allocated is part of reserved, and reserved of what the device holds."""
+    known = [(kind, value) for kind in _ORDER if (value := getattr(measured, kind)) is not None]
+    for (inner, less), (outer, more) in itertools.pairwise(known):
+        if less > more:
+            raise ValueError(
+                f"{inner}_bytes is {gib(less)}, more than {outer}_bytes, {gib(more)}, which it is part of:"
+                " give peaks of one run"
+            )
+
+
 def _calibration(measured: Measured, found: Budget) -> Calibration:
-    """Ratios of measured to estimated; what was not measured follows what was."""
+    """Ratios of measured to estimated."""
     around = bands.around_bytes(found.request.sharding.n_communicators)
     reserved = measured.reserved
     if reserved is None and measured.device is not None:
         reserved = measured.device - around.mid
-    of_reserved = None if reserved is None else reserved / found.fullest.pools_bytes
+    of_reserved = None if reserved is None else reserved / found.pools_bytes
     of_allocated = None if measured.allocated is None else measured.allocated / found.peak_bytes
     beside = None if measured.device is None or reserved is None else measured.device - reserved
     return Calibration(of_allocated, of_reserved, beside)

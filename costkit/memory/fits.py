@@ -18,14 +18,14 @@ import numpy.typing as npt
 from costkit.architectures import Architecture
 from costkit.memory import bands, moments, pools
 from costkit.memory.budgets import DOES_NOT_FIT, FITS, UNCERTAIN, live_bytes, most, pools_bytes
-from costkit.memory.requests import LARGEST_MICRO_BATCH, Request, gpu_of
+from costkit.memory.requests import LARGEST_MICRO_BATCH, Request, gpu_of, request_of
 from costkit.tables import Gpu
 from costkit.units import Range
 
 _VERDICTS = (FITS, UNCERTAIN, DOES_NOT_FIT)
 
 
-def largest_micro_batch(architecture: Architecture, *, gpu: Gpu | str, seq_len: int, **how: Any) -> int:
+def largest_micro_batch(architecture: Architecture | str, *, gpu: Gpu | str, seq_len: int, **how: Any) -> int:
     """The largest micro-batch that fits, 0 where not even one sequence does.
 
     Takes the same keywords as `budget`.
@@ -34,7 +34,7 @@ def largest_micro_batch(architecture: Architecture, *, gpu: Gpu | str, seq_len: 
     >>> largest_micro_batch(named("llama-3.2-1b"), gpu="A100-SXM4-80GB", seq_len=2048)
     6
     """
-    card, request = gpu_of(gpu), Request(architecture, **how)
+    card, request = gpu_of(gpu), request_of(architecture, how)
     request.check_gpu(card)
     request.check_batch(micro_batch=1, seq_len=seq_len)
     allowed = _pools_allowed(request, card)
@@ -79,13 +79,25 @@ class FitMap:
 
     def verdict(self, micro_batch: int, seq_len: int) -> str:
         """The verdict in words at one of the map's points."""
-        row = int(np.flatnonzero(self.micro_batches == micro_batch)[0])
-        column = int(np.flatnonzero(self.seq_lens == seq_len)[0])
+        row = _place("micro_batch", micro_batch, self.micro_batches)
+        column = _place("seq_len", seq_len, self.seq_lens)
         return _VERDICTS[self.verdicts[row, column]]
 
 
+def _place(name: str, value: int, among: npt.NDArray[np.int64]) -> int:
+    found = np.flatnonzero(among == value)
+    if not len(found):
+        raise ValueError(f"{name} {value} is not on the map; it has {', '.join(map(str, among.tolist()))}")
+    return int(found[0])
+
+
 def fit_map(
-    architecture: Architecture, *, gpu: Gpu | str, micro_batches: Sequence[int], seq_lens: Sequence[int], **how: Any
+    architecture: Architecture | str,
+    *,
+    gpu: Gpu | str,
+    micro_batches: Sequence[int] | npt.NDArray[np.int64],
+    seq_lens: Sequence[int] | npt.NDArray[np.int64],
+    **how: Any,
 ) -> FitMap:
     """Verdicts for every micro-batch with every sequence length, all at once.
 
@@ -94,14 +106,17 @@ def fit_map(
     >>> found.verdict(1, 512), found.verdict(64, 1024)
     ('fits', 'does not fit')
     """
-    card, request = gpu_of(gpu), Request(architecture, **how)
+    card, request = gpu_of(gpu), request_of(architecture, how)
     request.check_gpu(card)
+    for name, listed in (("micro_batches", micro_batches), ("seq_lens", seq_lens)):
+        if not len(listed):
+            raise ValueError(f"{name} is empty; a map needs at least one")
     for micro_batch in micro_batches:
         request.check_batch(micro_batch=micro_batch, seq_len=seq_lens[0])
     for seq_len in seq_lens:
         request.check_batch(micro_batch=micro_batches[0], seq_len=seq_len)
     batches, lengths = np.asarray(micro_batches, float)[:, None], np.asarray(seq_lens, float)[None, :]
-    uneven = bands.overheads("imbalance")["experts"] if architecture.n_experts else Range(1.0, 1.0, 1.0)
+    uneven = bands.overheads("imbalance")["experts"] if request.architecture.n_experts else Range(1.0, 1.0, 1.0)
     around, case = bands.around_bytes(request.sharding.n_communicators), request.case
     _, mid, high = (_swept(request, batches, lengths, imbalance) for imbalance in (uneven.low, uneven.mid, uneven.high))
     live = most(*(most(*live_bytes(one).values()) for one in request.settings(micro_batch=batches, seq_len=lengths)))

@@ -82,7 +82,10 @@ def step(name: str, scene: Scene) -> Step:
     loss, compute, logits = lookup("loss", name, LOSSES), scene.recipe.compute, n_logits(scene)
     labels = _LABEL_BYTES * scene.tokens
     kept = (FP32 * loss.kept_fp32 + compute * loss.kept) * logits + labels
-    gradient = 0.0 * logits if name == "fused-linear" else compute * logits
+    gradient = compute * logits
+    if name == "fused-linear":
+        gradient = 0.0 * logits
+        kept = kept + compute * scene.architecture.hidden * scene.tokens
     spare = FP32 * loss.backward_fp32 * logits - (gradient if name in ("eager", "loss-parallel") else 0.0)
     return Step(LOGITS, kept=kept).passing(inward=gradient, spare=spare)
 

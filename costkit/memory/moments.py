@@ -83,18 +83,10 @@ def _around_layer(setting: Setting, phase: str) -> Parts:
     if setting.checkpointing == "full" and not _block_keeps_its_input(setting):
         found[CHECKPOINTS] = scene.stream_bytes
     if setting.gathers:
-        found[GATHERED] = 0.0 if setting.keeps_gathered else _gathered_layer(setting)
+        found[GATHERED] = settings.gathered_bytes(setting, phase)
         after_head = phase == "recompute" and setting.stage.has_head and held.adapters is None
         found[COMMUNICATION] = 4.0 * (held.largest_outer if after_head else held.of(held.trained_of_layer))
     return found
-
-
-def _gathered_layer(setting: Setting) -> float:
-    """One layer's weights as they are gathered: in the compute format, or frozen ones in their own."""
-    held, adapters = setting.held, setting.held.adapters
-    if adapters is None:
-        return setting.scene.recipe.compute * held.of(held.of_layer)
-    return sum(adapters.frozen_bytes(one) * held.of((one,)) for one in held.of_layer)
 
 
 def _block_keeps_its_input(setting: Setting) -> bool:
@@ -118,10 +110,10 @@ def _left_by_layer(setting: Setting, block: Tape) -> float:
 def _forward(setting: Setting, block: Tape) -> Iterator[Parts]:
     """What lives at the end of the forward pass besides what is stored of the layers."""
     scene = setting.scene
-    if setting.checkpointing == "full" and scene.recipe.casts:
+    if setting.checkpointing != "none" and scene.recipe.casts:
         yield {tape.COPIES: setting.stage.n_layers * sum(step.copies for step in block)}
-    if setting.gathers and not setting.keeps_gathered:
-        yield {GATHERED: 2 * _gathered_layer(setting)}
+    if setting.gathers:
+        yield {GATHERED: settings.gathered_bytes(setting, "forward")}
     if setting.stage.has_head:
         yield tape.kept(_head(setting))
         held = scene.recipe.compute * losses.n_logits(scene) if setting.holds_output else 0.0
@@ -133,7 +125,9 @@ def _forward(setting: Setting, block: Tape) -> Iterator[Parts]:
 
 
 def _head(setting: Setting) -> Tape:
-    return (*setting.blocks.head(setting.scene), losses.step(setting.loss, setting.scene))
+    loss = losses.step(setting.loss, setting.scene)
+    norm, matrix = setting.blocks.head(setting.scene)
+    return (norm, replace(matrix, outward=loss.inward), loss)
 
 
 def _loss(setting: Setting, block: Tape) -> Iterator[Moment]:
@@ -142,7 +136,8 @@ def _loss(setting: Setting, block: Tape) -> Iterator[Moment]:
     stored = times(settings.saved(setting, block), setting.n_saved)
     around, reducing = together(_running(setting), stored), Parts()
     if setting.gathers:
-        around = together(around, {GATHERED: setting.scene.recipe.compute * held.largest_outer})
+        layers = settings.gathered_bytes(setting, "loss")
+        around = together(around, {GATHERED: layers + setting.scene.recipe.compute * held.largest_outer})
     for parts in tape.backward(settings.with_gradients(setting, _head(setting))):
         yield Moment("loss", together(around, reducing, parts))
         if setting.gathers and held.adapters is None:

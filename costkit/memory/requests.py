@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import numbers
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any
 
 from costkit import tables
-from costkit.architectures import Architecture
+from costkit.architectures import Architecture, named
 from costkit.memory import bands, losses, states
 from costkit.memory.adapters import Adapters
 from costkit.memory.blocks.scene import Scene
@@ -26,6 +27,13 @@ LONGEST_SEQUENCE, LARGEST_MICRO_BATCH = 100_000_000, 1_000_000
 _PEAK_OF = MappingProxyType(
     {"fp32": "fp32", "tf32": "tf32", "fp16-mixed": "fp16", "bf16-mixed": "bf16", "bf16": "bf16", "fp8-mixed": "fp8"}
 )
+_FLAGS_OR_NONE = ("padded", "dropout", "holds_output")
+_FLAGS = ("compiled", "accumulates", "offload_optimizer", *_FLAGS_OR_NONE)
+_KIND_WORDS = {
+    Architecture: "an Architecture: architectures.named(...), from_hf_config(...) or of_size(...)",
+    Sharding: "memory.Sharding(...)",
+    bool: "True or False",
+}
 _VOCABULARIES = (
     ("precision", PRECISIONS),
     ("optimizer", OPTIMIZERS),
@@ -57,6 +65,7 @@ class Request:
     holds_output: bool | None = None
 
     def __post_init__(self) -> None:
+        self._check_types()
         for what, words in _VOCABULARIES:
             lookup(what, getattr(self, what), dict.fromkeys(words))
         if self.optimizer_step is not None:
@@ -131,10 +140,10 @@ class Request:
             ("micro_batch", micro_batch, LARGEST_MICRO_BATCH, "sequences"),
             ("seq_len", seq_len, LONGEST_SEQUENCE, "tokens"),
         ):
-            if type(value) is not int or not 1 <= value <= most:
-                raise ValueError(
-                    f"{name} is {str(value)[:40]!r}; it must be a whole number of {unit} from 1 to {most:,}"
-                )
+            is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+            if not is_whole or not 1 <= value <= most:
+                shown = repr(value)[:40]
+                raise ValueError(f"{name} is {shown}; it must be a whole number of {unit} from 1 to {most:,}")
         positions, context = self.architecture.n_positions, self.sharding.context
         if positions and seq_len > positions:
             raise ValueError(
@@ -142,7 +151,10 @@ class Request:
                 f" use at most {positions:,} tokens"
             )
         if seq_len % context:
-            raise ValueError(f"seq_len is {seq_len:,}, which sharding context {context} does not divide")
+            nearest = max(seq_len // context, 1) * context
+            raise ValueError(
+                f"seq_len is {seq_len:,}, which sharding context {context} does not divide: use {nearest:,}"
+            )
 
     def check_gpu(self, gpu: Gpu) -> None:
         """Raise `ValueError` for a precision that the GPU does not have."""
@@ -181,6 +193,15 @@ class Request:
             compiled=self.compiled or stack == "simplefsdp",
         )
 
+    def _check_types(self) -> None:
+        kinds = {"architecture": Architecture, "sharding": Sharding, **dict.fromkeys(_FLAGS, bool)}
+        for name, kind in kinds.items():
+            value = getattr(self, name)
+            if not isinstance(value, kind) and not (value is None and name in _FLAGS_OR_NONE):
+                raise ValueError(f"{name} is {repr(value)[:60]}; it must be {_KIND_WORDS[kind]}")
+        if self.adapters is not None and not isinstance(self.adapters, Adapters):
+            raise ValueError(f"adapters is {repr(self.adapters)[:60]}; it must be memory.Adapters(...) or None")
+
     def _check_stack(self) -> None:
         stack, n_shards = self.stack, self.sharding.n_shards
         if stack in ("fsdp2", "simplefsdp") and n_shards > 1 and self.zero < 2:
@@ -209,6 +230,15 @@ class Request:
                 f"adapters are modelled for dense blocks of LLaMA's kind, not for {architecture.name}"
                 f" (family {architecture.family!r}): leave adapters out"
             )
+
+
+def request_of(architecture: Architecture | str, details: Mapping[str, Any]) -> Request:
+    """A request from keywords; an architecture may be named, and a keyword that is none gets its nearest name."""
+    known = [one.name for one in fields(Request) if one.name != "architecture"]
+    for name in details:
+        if name not in known:
+            raise tables.unknown("keyword of a memory budget", name, known)
+    return Request(named(architecture) if isinstance(architecture, str) else architecture, **details)
 
 
 def gpu_of(gpu: Gpu | str) -> Gpu:

@@ -212,7 +212,7 @@ def _phase_peaks() -> Iterator[Score]:
             "allocated, forward": ("peak_forward_mib", phases["forward"], "allocated"),
             "allocated, backward": ("peak_backward_mib", backward, "allocated"),
             "allocated, step": ("peak_optimizer_mib", phases["step"], "allocated"),
-            "reserved": ("peak_reserved_mib", found.fullest.pools_bytes, "reserved"),
+            "reserved": ("peak_reserved_mib", found.pools_bytes, "reserved"),
         }
         for metric, (column, value, kind) in shown.items():
             band, measured = bands.band(kind, case=found.request.case), float(row[column]) * MIB
@@ -271,7 +271,7 @@ def _scored(row: Mapping[str, str], score: Score, stack: str) -> Score:
         high_bytes=high,
         verdict=found.verdict(row["gpu"]) if row["gpu"] else "",
         case=found.request.case,
-        raw_bytes=found.fullest.pools_bytes if row["metric"] == "reserved" else last,
+        raw_bytes=found.pools_bytes if row["metric"] == "reserved" else last,
     )
 
 

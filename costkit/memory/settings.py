@@ -79,6 +79,14 @@ class Setting:
         return self.held.zero == 3 and self.held.sharding.n_shards > 1
 
     @property
+    def gathered_layer_bytes(self) -> float:
+        """One layer's weights as they are gathered: in the compute format, or frozen ones in their own."""
+        held, adapters = self.held, self.held.adapters
+        if adapters is None:
+            return self.scene.recipe.compute * held.of(held.of_layer)
+        return sum(adapters.frozen_bytes(one) * held.of((one,)) for one in held.of_layer)
+
+    @property
     def keeps_gathered(self) -> bool:
         """Whether gathered weights stay from the forward to the backward pass, as under pipeline parallelism."""
         is_sharded = self.blocks is torchtitan and self.held.sharding.n_shards > 1
@@ -107,11 +115,22 @@ def base(setting: Setting) -> Parts:
         base[COMMUNICATION] = recipe.gradients * held.n_trained()
     if recipe.fp8 and setting.blocks is not torchtitan:
         base[FP8_COPIES] = 2.0 * setting.stage.n_layers * held.of(tuple(filter(is_hidden_matrix, held.of_layer)))
-    if setting.keeps_gathered:
-        base[GATHERED] = recipe.compute * setting.stage.n_layers * held.of(held.of_layer)
     if setting.stack == "megatron" and scene.sequence_parallel:
         base[COMMUNICATION] = recipe.compute * scene.architecture.hidden * scene.tokens
     return base
+
+
+def gathered_bytes(setting: Setting, phase: str) -> float:
+    """Gathered weights of the layers: all of them until their backward pass, two or one, or none.
+
+    Each layer's are let go behind its own backward pass; under pipeline parallelism they wait for the last micro-batch.
+    """
+    if not setting.gathers or phase == "step":
+        return 0.0
+    one, every = setting.gathered_layer_bytes, setting.stage.n_layers * setting.gathered_layer_bytes
+    if setting.keeps_gathered and (phase != "backward" or setting.held.sharding.pipeline > 1):
+        return every
+    return {"forward": 2 * one, "loss": 0.0}.get(phase, one)
 
 
 def output(setting: Setting) -> Parts:

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
@@ -86,17 +87,20 @@ class Sharding:
             raise ValueError(f"{what}, but {name} has {architecture.n_layers} layers: use at most that many")
         if self.interleave > 1 and self.pipeline == 1:
             raise ValueError(f"sharding interleave is {self.interleave}, which needs pipeline above 1")
-        if self.expert > 1 and architecture.n_experts % self.expert:
+        if self.expert > 1 and (not architecture.n_experts or architecture.n_experts % self.expert):
             has = f"{architecture.n_experts} experts" if architecture.n_experts else "no experts"
             raise ValueError(f"sharding expert is {self.expert}, but {name} has {has}: use a divisor of their number")
 
     def check_world(self, n_gpus: int) -> None:
-        """Raise `ValueError` unless the degrees make up so many GPUs."""
-        if n_gpus % (self.n_gpus // self.data):
-            raise ValueError(
-                f"{n_gpus} GPUs can't be divided into tensor {self.tensor} x pipeline {self.pipeline} x context"
-                f" {self.context} = {self.n_gpus // self.data}: use a multiple of that"
-            )
+        """Raise `ValueError` unless the degrees make up so many GPUs, or divide them where `data` is left at 1."""
+        others = self.n_gpus // self.data
+        if type(n_gpus) is not int or n_gpus < 1:
+            raise ValueError(f"n_gpus is {n_gpus!r}; it must be a whole number of at least 1")
+        if n_gpus % others or (self.data > 1 and n_gpus != self.n_gpus):
+            degrees = f"tensor {self.tensor} x pipeline {self.pipeline} x context {self.context}"
+            copies = f" x data {self.data}" if self.data > 1 else ""
+            need = f"{self.n_gpus}" if copies else f"a multiple of {others}"
+            raise ValueError(f"{n_gpus} GPUs can't be divided into {degrees}{copies}: use {need}")
 
 
 def _check_tensor(tensor: int, architecture: Architecture) -> None:
@@ -104,9 +108,20 @@ def _check_tensor(tensor: int, architecture: Architecture) -> None:
     if tensor > heads:
         raise ValueError(f"sharding tensor is {tensor}, but {name} has {heads} attention heads: use at most {heads}")
     if heads % tensor:
-        raise ValueError(f"sharding tensor is {tensor}, which does not divide the {heads} attention heads of {name}")
+        raise ValueError(
+            f"sharding tensor is {tensor}, which does not divide the {heads} attention heads of {name}: use"
+            f" {_divisor_near(heads, tensor)}"
+        )
     if architecture.ffn % tensor:
-        raise ValueError(f"sharding tensor is {tensor}, which does not divide {name}'s ffn width of {architecture.ffn}")
+        raise ValueError(
+            f"sharding tensor is {tensor}, which does not divide {name}'s ffn width of {architecture.ffn}: use"
+            f" {_divisor_near(math.gcd(heads, architecture.ffn), tensor)}"
+        )
+
+
+def _divisor_near(whole: int, wanted: int) -> int:
+    """The largest divisor of a number that is no more than the one wanted."""
+    return max(n for n in range(1, min(wanted, whole) + 1) if whole % n == 0)
 
 
 @dataclass(frozen=True, slots=True)
