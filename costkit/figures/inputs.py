@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 from costkit.figures.shown import Table
 from costkit.plan import Input, Plan, inputs
 
 
-def inputs_table(plan: Plan, *sections: str) -> Table:
-    """The effective inputs of a plan, or of some of its sections only.
+def inputs_table(plan: Plan, *parts: str) -> Table:
+    """The effective inputs of a plan, or of some of its sections and keys only, in that order.
 
     >>> from costkit import plan
     >>> print(inputs_table(plan.read("case-50k"), "market"))
     Input     Value      Basis      Source                               As of  Note  Key
     Purchase  on_demand  published  Training Cost Optimization (lesson)                market.purchase
     """
-    found = [row for row in inputs(plan) if not sections or row.key.partition(".")[0] in sections]
-    order = {section: place for place, section in enumerate(sections)}
-    found.sort(key=lambda row: order.get(row.key.partition(".")[0], 0))
+    places = [(_place(row.key, parts), row) for row in inputs(plan)]
+    found = [row for place, row in sorted(places, key=lambda placed: placed[0] or 0) if place is not None]
     columns = {
         "label": "Input",
         "shown": "Value",
@@ -31,6 +31,14 @@ def inputs_table(plan: Plan, *sections: str) -> Table:
     return Table([_row(plan, row) for row in found], "inputs", caption="What the answer rests on", columns=columns)
 
 
+def _place(key: str, parts: Sequence[str]) -> int | None:
+    """Where the first part stands that is the key or its section; None where none is."""
+    if not parts:
+        return 0
+    return next((place for place, part in enumerate(parts) if part in (key, key.partition(".")[0])), None)
+
+
 def _row(plan: Plan, row: Input) -> dict[str, object]:
-    shown = f"{row.value_text} {row.unit}".strip()
+    unit = row.unit.removesuffix("s") if row.value_text == "1" else row.unit
+    shown = f"{row.value_text} {unit}".strip()
     return {**dataclasses.asdict(row), "value": plan.value(row.key), "shown": shown}

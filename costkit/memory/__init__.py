@@ -14,9 +14,9 @@ from costkit.memory.moments import PHASES
 from costkit.memory.optimizers import OPTIMIZERS, STEPS
 from costkit.memory.recipes import PRECISIONS, STACKS
 from costkit.memory.requests import ATTENTION, CHECKPOINTING, Request
-from costkit.memory.scorecard import Score, Summary, scores, summaries, wrong_verdicts
+from costkit.memory.scorecard import Score, Summary, misses, scores, summaries, wrong_verdicts
 from costkit.memory.sharding import Sharding
-from costkit.memory.ways import Way, ways_to_fit
+from costkit.memory.ways import Way, savings, ways_to_fit
 
 __all__ = [
     "ADAPTER_GROUPS",
@@ -46,6 +46,8 @@ __all__ = [
     "choices",
     "fit_map",
     "largest_micro_batch",
+    "misses",
+    "savings",
     "scores",
     "summaries",
     "ways_to_fit",

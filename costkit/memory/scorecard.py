@@ -348,6 +348,19 @@ def _adapters(row: Mapping[str, str]) -> Adapters:
     )
 
 
+def misses(beyond: float = 0.15) -> list[tuple[Score, str]]:
+    """Scored runs that are missed by more than that, the worst first, each with what we know of the reason."""
+    missed = [score for score in scores() if score.is_scored and abs(score.error_fraction) > beyond]
+    return [(score, _why_missed(score)) for score in sorted(missed, key=lambda score: -abs(score.error_fraction))]
+
+
+def _why_missed(score: Score) -> str:
+    """The first reason of the score's source whose case is in its name or its metric; empty where none is known."""
+    about = f"{score.id} {score.metric}"
+    reasons = (row for row in tables.rows("memory_misses.csv") if row["source"] == score.source)
+    return next((row["why"] for row in reasons if row["case"] == "*" or row["case"] in about), "")
+
+
 def wrong_verdicts(listed: Iterable[Score] | None = None) -> list[Score]:
     """Runs that failed and are said to fit, and runs that ran and are said not to."""
     return [score for score in (scores() if listed is None else listed) if score.is_wrong_verdict]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,19 +24,23 @@ class Way:
     throughput: Range
 
 
-def ways_to_fit(found: Budget, gpu: Gpu | str) -> list[Way]:
-    """Changes that need less memory, cheapest first: each alone, then together until it fits.
+def savings(found: Budget, gpu: Gpu | str) -> list[Way]:
+    """Changes that need less memory, each alone, cheapest first. What does not help is left out."""
+    alone = (_way(found, (change,), gpu) for change in _changes(found))
+    return sorted((way for way in alone if _needs_less(way.budget, found)), key=lambda way: -way.throughput.mid)
 
-    Empty where it fits already. What does not help is left out.
+
+def ways_to_fit(found: Budget, gpu: Gpu | str) -> list[Way]:
+    """What would make it fit, cheapest first: single changes, and several together where no single one is enough.
+
+    Empty where it fits already.
     """
     if found.verdict(gpu) == FITS:
         return []
-    changes = _changes(found)
-    alone = [way for way in (_way(found, (change,), gpu) for change in changes) if _needs_less(way.budget, found)]
-    alone.sort(key=lambda way: -way.throughput.mid)
+    alone = savings(found, gpu)
     if any(way.verdict == FITS for way in alone):
         return alone
-    return [*alone, *_together(found, changes, gpu)]
+    return [*alone, *_together(found, _changes(found), gpu)]
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,7 @@ class _Change:
     micro_batch: int | None = None
 
 
+_GPUS_OF_A_NODE = 8
 _FREE = Range(1.0, 1.0, 1.0)
 
 
@@ -94,11 +100,25 @@ def _of_sharding(found: Budget) -> Iterator[_Change]:
     request, sharding = found.request, found.request.sharding
     if sharding.n_shards == 1:
         return
+    yield from _of_tensor_parallelism(found)
     if request.stack == "megatron" and request.zero == 0:
         yield _Change("distributed optimizer", {"sharding": replace(sharding, zero=1)}, _FREE)
     elif request.stack != "megatron" and request.zero < 3:
         cost = tradeoffs.throughput_ratio("DDP to sharded weights")
         yield _Change("weights sharded too (ZeRO 3)", {"sharding": replace(sharding, zero=3)}, cost)
+
+
+def _of_tensor_parallelism(found: Budget) -> Iterator[_Change]:
+    """Twice as many GPUs to a matrix, and half as many copies of the model."""
+    request, sharding = found.request, found.request.sharding
+    twice = 2 * sharding.tensor
+    if request.stack not in ("megatron", "fsdp2", "simplefsdp") or sharding.data % 2 or twice > _GPUS_OF_A_NODE:
+        return
+    divided = replace(sharding, tensor=twice, data=sharding.data // 2)
+    with suppress(ValueError):
+        request.with_changes(sharding=divided)
+        cost = tradeoffs.throughput_ratio("twice the tensor parallelism")
+        yield _Change(f"tensor parallelism over {twice} GPUs", {"sharding": divided}, cost)
 
 
 def _way(found: Budget, changes: tuple[_Change, ...], gpu: Gpu | str) -> Way:

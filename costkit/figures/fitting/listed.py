@@ -8,7 +8,7 @@ from costkit import memory, tables
 from costkit.figures.shown import Format, Table
 from costkit.plan.fitting import Footprint, words
 from costkit.plan.fitting import Format as NumberFormat
-from costkit.units import gib, number, percent
+from costkit.units import gib, percent
 
 Columns = dict[str, str | tuple[str, Format]]
 
@@ -36,7 +36,7 @@ def stages_table(answer: Footprint) -> Table:
 
 
 def ways_table(answer: Footprint) -> Table:
-    """What would make it fit, cheapest first: the change, what it then needs, the verdict, and the speed left."""
+    """What would make it fit, or leave more room: the change, what it then needs, the verdict, the speed left."""
     rows = [
         {
             "changes": ", ".join(way.changes),
@@ -60,7 +60,8 @@ def ways_table(answer: Footprint) -> Table:
         "speed_high": ("at most", percent),
         "cost": ("Dollars per token", lambda ratio: f"x {ratio:.2f}"),
     }
-    return Table(rows, "ways", caption="What would make it fit, cheapest first", columns=columns)
+    caption = "What would leave more room" if answer.verdict == "fits" else "What would make it fit"
+    return Table(rows, "ways", caption=f"{caption}, cheapest first", columns=columns)
 
 
 def formats_table(found: Sequence[NumberFormat]) -> Table:
@@ -112,14 +113,12 @@ def scores_table() -> Table:
         "median_error": ("Median error", _signed),
         "mean_absolute_error": ("Mean absolute error", percent),
         "worst_error": ("Worst", _signed),
-        "worst_id": "Worst run",
     }
     return Table(rows, "scores", caption="This calculator against measured runs", columns=columns)
 
 
 def misses_table(beyond: float = 0.15) -> Table:
-    """Every scored run that is missed by more than that: measured, ours, and by how much."""
-    missed = [one for one in memory.scores() if one.is_scored and abs(one.error_fraction) > beyond]
+    """Every scored run that is missed by more than that: measured, ours, by how much, and why."""
     rows = [
         {
             "id": one.id,
@@ -127,8 +126,9 @@ def misses_table(beyond: float = 0.15) -> Table:
             "measured": one.measured_bytes,
             "estimated": one.estimated_bytes,
             "error": one.error_fraction,
+            "why": why,
         }
-        for one in sorted(missed, key=lambda one: -abs(one.error_fraction))
+        for one, why in memory.misses(beyond)
     ]
     columns: Columns = {
         "id": "Run",
@@ -136,6 +136,7 @@ def misses_table(beyond: float = 0.15) -> Table:
         "measured": ("Measured", gib),
         "estimated": ("Ours", gib),
         "error": ("Error", _signed),
+        "why": "Why, as far as we know",
     }
     return Table(rows, "misses", caption=f"Runs that are missed by more than {percent(beyond)}", columns=columns)
 
@@ -146,4 +147,4 @@ def _signed(error: float) -> str:
 
 def _source(key: str) -> str:
     found = tables.source(key)
-    return f"{found.authors}, {found.title}" if found.authors else number(0)
+    return f"{found.authors}, {found.title}"

@@ -62,7 +62,9 @@ class Footprint:
 
     @property
     def ways(self) -> list[memory.Way]:
-        """What would make it fit, cheapest first; empty where it fits."""
+        """What would make it fit, cheapest first; where it fits, what would leave more room."""
+        if self.verdict == "fits":
+            return memory.savings(self.budget, self.gpu)
         return memory.ways_to_fit(self.budget, self.gpu)
 
     @property

@@ -86,13 +86,20 @@ class Compared:
         speed = f"{percent(abs(gain))} {'faster' if gain > 0 else 'slower'} than" if abs(gain) > 1e-3 else "as fast as"
         return (
             f"Of {len(self.choices)} settings the fastest that surely fits has a micro-batch of"
-            f" {best.budget.micro_batch} and {request.checkpointing} checkpointing{_sharded(best)}:"
+            f" {best.budget.micro_batch} and {_checkpointing(request)}{_sharded(best)}:"
             f" {gib(best.budget.device_bytes.mid)}, about {speed} the plan with a micro-batch of 1."
         )
 
 
+def _checkpointing(request: memory.Request) -> str:
+    return f"{'no' if request.checkpointing == 'none' else request.checkpointing} checkpointing"
+
+
 def _sharded(choice: memory.Choice) -> str:
-    return " with weights sharded" if choice.budget.request.zero == 3 else ""
+    """A word where sharding is what was chosen; FSDP2 has no other way."""
+    request = choice.budget.request
+    is_chosen = request.zero == 3 and request.stack in ("huggingface", "deepspeed")
+    return " with weights sharded" if is_chosen else ""
 
 
 def settings(answer: Footprint) -> Compared:
