@@ -7,7 +7,7 @@ from costkit.memory.adapters import Adapters
 from costkit.memory.batches import Batch, batch
 from costkit.memory.budgets import Budget, Calibration, StageBudget, budget
 from costkit.memory.calibration import calibrate
-from costkit.memory.choices import Choice, choices
+from costkit.memory.choices import MICRO_BATCHES, Choice, choices
 from costkit.memory.fits import FitMap, fit_map, largest_micro_batch
 from costkit.memory.losses import LOSSES
 from costkit.memory.moments import PHASES
@@ -23,6 +23,7 @@ __all__ = [
     "ATTENTION",
     "CHECKPOINTING",
     "LOSSES",
+    "MICRO_BATCHES",
     "OPTIMIZERS",
     "PHASES",
     "PRECISIONS",

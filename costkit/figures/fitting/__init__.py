@@ -5,6 +5,7 @@ from costkit.figures.fitting.listed import (
     misses_table,
     parts_table,
     scores_table,
+    settings_table,
     stages_table,
     ways_table,
 )
@@ -20,6 +21,7 @@ __all__ = [
     "phases",
     "scores_table",
     "settings",
+    "settings_table",
     "stages_table",
     "ways_table",
 ]

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from costkit import memory, tables
 from costkit.figures.shown import Format, Table
-from costkit.plan.fitting import Footprint, words
+from costkit.plan.fitting import Compared, Footprint, words
 from costkit.plan.fitting import Format as NumberFormat
-from costkit.units import gib, percent
+from costkit.units import gib, percent, usd
 
 Columns = dict[str, str | tuple[str, Format]]
 
@@ -88,6 +88,34 @@ def formats_table(found: Sequence[NumberFormat]) -> Table:
         "largest": ("Largest micro-batch", str),
     }
     return Table(rows, "formats", caption="The same plan in other number formats", columns=columns)
+
+
+def settings_table(compared: Compared) -> Table:
+    """The settings that no other beats: checkpointing, micro-batch, memory, verdict, speed and dollars."""
+    rows = [
+        {
+            "checkpointing": one.budget.request.checkpointing,
+            "micro_batch": one.budget.micro_batch,
+            "zero": one.budget.request.zero,
+            "device": one.budget.device_bytes.mid,
+            "verdict": one.verdict,
+            "speed": one.throughput.mid,
+            "usd_per_billion_tokens": compared.usd_per_billion_tokens(one),
+        }
+        for one in compared.choices
+        if one.on_frontier
+    ]
+    columns: Columns = {
+        "checkpointing": "Checkpointing",
+        "micro_batch": ("Micro-batch", str),
+        "zero": ("ZeRO stage", str),
+        "device": ("On the device", gib),
+        "verdict": "Verdict",
+        "speed": ("Speed", percent),
+        "usd_per_billion_tokens": ("A billion tokens", usd),
+    }
+    caption = "Settings that no other beats in memory and speed, at the plan's price and MFU"
+    return Table(rows, "settings", caption=caption, columns=columns)
 
 
 def scores_table() -> Table:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from costkit import memory
+from costkit import memory, training
 from costkit.plan.fitting.answer import Footprint
-from costkit.units import gib, percent
+from costkit.units import BILLION, gib, percent
 
 _FORMATS = (
     ("fp32", "adamw"),
@@ -76,6 +76,26 @@ class Compared:
         return next((one for one in self.choices if one.verdict == "fits"), None)
 
     @property
+    def own(self) -> memory.Choice | None:
+        """The plan's own setting among them; None where its micro-batch is not one of theirs."""
+        asked, sequences = self.answer.budget.request, self.answer.budget.micro_batch
+        key = (asked.checkpointing, asked.sharding, sequences)
+        return next((one for one in self.choices if _key(one) == key), None)
+
+    def usd_per_billion_tokens(self, choice: memory.Choice) -> float:
+        """What a billion tokens cost with a setting: the plan's price and MFU, and the speed over that of its own."""
+        plan = self.answer.plan
+        price = training.usd_per_flop(
+            gpu=plan.hardware.gpu,
+            usd_per_gpu_hour=plan.hardware.usd_per_gpu_hour,
+            mfu=plan.training.mfu,
+            goodput_fraction=plan.training.goodput_fraction,
+        )
+        flop = training.flop(n_params=float(self.answer.architecture.n_active_params), n_tokens=BILLION)
+        own = 1.0 if self.own is None else self.own.throughput.mid
+        return price * flop * own / choice.throughput.mid
+
+    @property
     def sentence(self) -> str:
         """What to take, in a sentence."""
         best = self.best
@@ -89,6 +109,11 @@ class Compared:
             f" {best.budget.micro_batch} and {_checkpointing(request)}{_sharded(best)}:"
             f" {gib(best.budget.device_bytes.mid)}, about {speed} the plan with a micro-batch of 1."
         )
+
+
+def _key(choice: memory.Choice) -> tuple[str, memory.Sharding, int]:
+    request = choice.budget.request
+    return request.checkpointing, request.sharding, choice.budget.micro_batch
 
 
 def _checkpointing(request: memory.Request) -> str:
@@ -105,5 +130,8 @@ def _sharded(choice: memory.Choice) -> str:
 def settings(answer: Footprint) -> Compared:
     """Every way of checkpointing with every micro-batch, and with weights sharded where they are not."""
     request = answer.budget.request
-    found = memory.choices(request.architecture, gpu=answer.gpu, seq_len=answer.budget.seq_len, **request.details)
+    batches = sorted({*memory.MICRO_BATCHES, answer.budget.micro_batch})
+    found = memory.choices(
+        request.architecture, gpu=answer.gpu, seq_len=answer.budget.seq_len, micro_batches=batches, **request.details
+    )
     return Compared(answer, found)
