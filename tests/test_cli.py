@@ -14,7 +14,7 @@ import pytest
 from costkit import plan, report, scaling, tables
 from costkit.cli import main
 
-COMMANDS = ("report", "plan", "frontier", "fit", "gpus", "laws", "quotes", "sources", "notebooks")
+COMMANDS = ("report", "plan", "frontier", "memory", "fit", "gpus", "laws", "quotes", "sources", "notebooks")
 
 
 @pytest.fixture
@@ -185,6 +185,81 @@ def test_frontier_json_and_csv_carry_the_rows(capsys: pytest.CaptureFixture[str]
     ]
 
 
+def test_memory_prints_the_answer_first(capsys: pytest.CaptureFixture[str]) -> None:
+    """The sentence of the panel, then every key number, then every warning."""
+    answer = plan.footprint(plan.read("case-50k"))
+    text = told(capsys, "memory")
+    assert text.splitlines()[0] == answer.headline
+    places = [text.find(part) for part in (*(label for label, _ in answer.facts), *answer.warnings)]
+    assert (-1 in places, places) == (False, sorted(places))
+
+
+def test_memory_json_carries_the_whole_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    """Headline, key numbers, warnings and each part of each phase at full precision."""
+    answer = plan.footprint(plan.read("qlora-7b-t4"))
+    found = json.loads(told(capsys, "memory", "--plan", "qlora-7b-t4", "--json"))
+    assert (found["headline"], found["facts"]) == (answer.headline, dict(answer.facts))
+    assert (found["warnings"], found["rows"]) == (list(answer.warnings), answer.rows())
+
+
+def test_memory_csv_carries_the_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    """One line for each part of each phase, with its bytes as they are."""
+    table = list(csv.DictReader(io.StringIO(told(capsys, "memory", "--plan", "torchtitan-8b", "--csv"))))
+    rows = plan.footprint(plan.read("torchtitan-8b")).rows()
+    assert [(row["phase"], row["part"], float(row["bytes"])) for row in table] == [
+        (row["phase"], row["part"], row["bytes"]) for row in rows
+    ]
+
+
+def test_memory_takes_overrides(capsys: pytest.CaptureFixture[str]) -> None:
+    """--set may be given again, and all of them count."""
+    options = ("--plan", "finetune-7b", "--set", "memory.micro_batch=4", "--set", "memory.precision=bf16")
+    expected = plan.footprint(plan.read("finetune-7b", {"memory.micro_batch": 4, "memory.precision": "bf16"}))
+    assert told(capsys, "memory", *options).splitlines()[0] == expected.headline
+
+
+def test_memory_reads_a_token(capsys: pytest.CaptureFixture[str]) -> None:
+    """A plan that came in a message is as good as a name."""
+    token = plan.read("finetune-7b", {"memory.micro_batch": 4}).token()
+    assert "with 4 sequences of" in told(capsys, "memory", "--plan", token)
+
+
+@pytest.mark.parametrize("name", plan.names())
+def test_memory_answers_every_plan(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    """Each plan that ships has an answer that ends with its sentence's full stop."""
+    assert told(capsys, "memory", "--plan", name).splitlines()[0].endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        (["memory.micro_batch=0"], "memory.micro_batch must be from 1 to 1e6 sequences, not 0"),
+        (["memory.microbatch=2"], "Did you mean 'memory.micro_batch'?"),
+        (["memory.precision=fp4"], "memory.precision must be fp32, tf32, "),
+        (["hardware.gpu=V100-SXM2-16GB", "memory.precision=bf16-mixed"], "V100-SXM2-16GB does not have"),
+        (["memory.tensor_parallel=3"], "use a multiple of 3"),
+        (["memory.effective_batch=33"], "use 32 or 64"),
+        (["model.architecture=gpt2", "training.seq_len=4096"], "use at most 1,024 tokens"),
+        (["memory.measured_allocated_gib=1"], "are expected"),
+        (["memory.compiled=perhaps"], "memory.compiled"),
+    ],
+)
+def test_memory_refuses_in_one_sentence(
+    folder: Path, capsys: pytest.CaptureFixture[str], settings: list[str], sentence: str
+) -> None:
+    """What no plan may say, and what can't be together, exits with 2, and no file is written."""
+    options = [part for setting in settings for part in ("--set", setting)]
+    assert sentence in told(capsys, "memory", *options, "-o", "a.txt", status=2)
+    assert list(folder.iterdir()) == []
+
+
+def test_memory_output_file_is_whole(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """-o writes the same text to a file and leaves nothing beside it."""
+    text = told(capsys, "memory", "--csv")
+    assert told(capsys, "memory", "--csv", "-o", "a.csv") == ""
+    assert ((folder / "a.csv").read_text(), list(folder.iterdir())) == (text, [folder / "a.csv"])
+
+
 def test_frontier_output_file_is_whole(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """-o writes the same text to a file and leaves nothing beside it."""
     text = told(capsys, "frontier", "--csv")
@@ -211,6 +286,7 @@ def test_failed_write_keeps_the_old_file(
     [
         ["frontier"],
         ["frontier", "--plan", "a.toml"],
+        ["memory"],
         ["plan", "show"],
         ["plan", "list"],
         ["plan", "save"],

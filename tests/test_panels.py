@@ -20,7 +20,7 @@ from costkit import figures, panels, plan
 from costkit.panels import Panel, View, stops, typed
 from costkit.panels.changes import named
 from costkit.panels.controls import Control
-from costkit.panels.views import FrontierView
+from costkit.panels.views import FrontierView, MemoryView
 from costkit.plan import Field, Plan
 
 BUDGET, GPUS, MFU, UNIQUE = "training.budget_usd", "hardware.n_gpus", "training.mfu", "data.unique_tokens"
@@ -772,3 +772,156 @@ def test_the_frontier_panel_answers_each_control_without_fault() -> None:
             assert panel.fault is None
         panel.reset()
         assert panel.message == ""
+
+
+MEMORY_GPU, MICRO, LENGTH = "hardware.gpu", "memory.micro_batch", "training.seq_len"
+
+
+def test_two_keys_of_a_group_stand_together(view: Recorder) -> None:
+    """A group is one box of its controls side by side, in the place of one control."""
+    panel = Panel("case-50k", view, [BUDGET, (MEMORY_GPU, GPUS)])
+    controls = panel.children[2].children[0].children
+    budget, gpu, n_gpus = panel.controls.values()
+    assert controls[0] is budget
+    assert (controls[1].children, "costkit-group" in controls[1]._dom_classes) == ((gpu, n_gpus), True)
+
+
+def test_a_group_counts_as_one_control(view: Recorder) -> None:
+    """Six groups of two are as many as a reader can survey."""
+    groups = [(BUDGET, GPUS), (MFU, UNIQUE), "training.law", "model.architecture", MEMORY_GPU, (MICRO, LENGTH)]
+    assert len(Panel("case-50k", view, groups).controls) == 9
+
+
+def test_a_seventh_group_is_refused(view: Recorder) -> None:
+    """A group does not make room for a seventh."""
+    with pytest.raises(ValueError, match="at most 6 controls, not 7"):
+        Panel("case-50k", view, [*KEYS[:5], (MEMORY_GPU, "model.architecture"), (MICRO, LENGTH)])
+
+
+def test_an_unknown_key_of_a_group_is_refused_with_the_nearest(view: Recorder) -> None:
+    """A group is no place to hide a misspelt key in."""
+    with pytest.raises(LookupError, match=r"memory\.micro_batch"):
+        Panel("case-50k", view, [BUDGET, (GPUS, "memory.micro_bath")])
+
+
+def test_each_of_a_group_works_alone(view: Recorder) -> None:
+    """Moving one moves only itself, in one call of the view."""
+    panel = Panel("case-50k", view, [(BUDGET, GPUS)])
+    panel.controls[GPUS].box.value = "64"
+    assert (view.calls, panel.plan.hardware.n_gpus, panel.plan.training.budget_usd) == (2, 64, 50_000)
+
+
+@pytest.mark.parametrize("name", plan.names())
+def test_the_memory_panel_opens_on_every_plan(name: str) -> None:
+    """Each plan that ships has an answer, and its panel shows the same picture as the page."""
+    panel = panels.memory(plan.read(name))
+    answer = plan.footprint(plan.read(name))
+    assert (panel.message, panel.fault, panel.presets.value) == ("", None, name)
+    assert panel.headline == answer.headline
+    assert image(panel) == figures.png(figures.fitting.phases(answer))
+
+
+def test_the_memory_panel_has_six_groups() -> None:
+    """Eight keys in six places, GPU and number beside each other, precision and optimizer too."""
+    panel = panels.memory("finetune-7b")
+    groups = panel.children[2].children[0].children
+    sizes = [len(one.children) if "costkit-group" in one._dom_classes else 1 for one in groups]
+    assert (len(panel.controls), sizes) == (8, [1, 2, 2, 1, 1, 1])
+
+
+@pytest.mark.parametrize("name", ["finetune-7b", "qlora-7b-t4", "gpt2-124m-one-node"])
+def test_the_memory_panel_answers_each_control_without_fault(name: str) -> None:
+    """From end to end of every slider and list there is an answer or a sentence, never a fault."""
+    panel = panels.memory(name)
+    for key, control in panel.controls.items():
+        scale = getattr(control, "slider", None)
+        if scale:
+            for position in (0, scale.max // 2, scale.max):
+                scale.value = position
+                assert (panel.fault, "\n" in panel.message) == (None, False)
+        else:
+            for choice in field_of(key).choices[::3]:
+                panel.set(key, choice)
+                assert (panel.fault, "\n" in panel.message) == (None, False)
+        panel.reset()
+        assert panel.message == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "value", "sentence"),
+    [
+        ("finetune-7b", MICRO, "many", "Micro-batch: 'many' is not a number of sequences"),
+        ("finetune-7b", MICRO, "0", "Micro-batch must be from 1 to "),
+        ("finetune-7b", "model.architecture", "gpt-9", "Architecture: no architecture 'gpt-9'."),
+        ("finetune-7b", MEMORY_GPU, "V100-SXM2-16GB", "V100-SXM2-16GB does not have"),
+        ("finetune-7b", "memory.precision", "fp8-mixed", "A100-SXM4-80GB does not have"),
+        ("gpt2-124m-one-node", LENGTH, "4096", "gpt2 has 1,024 learned positions"),
+        ("qlora-7b-t4", "model.architecture", "gpt2", "leave adapters out"),
+        ("qlora-7b-t4", "memory.precision", "fp32", "adapters stand beside 16-bit or NF4 weights"),
+    ],
+)
+def test_what_memory_refuses_keeps_the_last_good_picture(name: str, key: str, value: str, sentence: str) -> None:
+    """One sentence, the control marked, the picture of before; the plan as it was."""
+    panel = panels.memory(name)
+    before = panel.plan, image(panel), panel.headline
+    panel.set(key, value)
+    assert sentence in panel.message
+    assert (panel.plan, image(panel), panel.headline) == before
+    assert ("costkit-refused" in panel.controls[key]._dom_classes, panel.fault) == (True, None)
+    assert "costkit-old" in panel.picture._dom_classes
+
+
+def test_memory_answers_a_refused_format_once_the_gpu_has_it() -> None:
+    """FP8 on an A100 is refused, and answered as soon as the GPU is an H100."""
+    panel = panels.memory("finetune-7b")
+    panel.set("memory.precision", "fp8-mixed")
+    panel.set(MEMORY_GPU, "H100-SXM5-80GB")
+    assert (panel.message, "in fp8-mixed with" in panel.headline) == ("", True)
+
+
+def test_memory_s_warnings_are_notes() -> None:
+    """What must be known before using the answer stands under its sentence."""
+    panel = panels.memory("case-50k")
+    warnings = plan.footprint(plan.read("case-50k")).warnings
+    assert warnings
+    assert [text for text in warnings if f"<b>Note:</b> {html.escape(text)}" not in panel.words.value] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        *((name, {}) for name in plan.names()),
+        ("finetune-7b", {GPUS: 1}),
+        ("finetune-7b", {"memory.pipeline_parallel": 2, MICRO: 4}),
+        ("finetune-7b", {"memory.effective_batch": 64}),
+    ],
+)
+def test_every_fact_of_memory_has_a_place(name: str, changes: dict[str, object]) -> None:
+    """The facts of memory and their places go by the same names, in the same order."""
+    shown = MemoryView()(plan.replace(plan.read(name), changes))
+    labels = [label for label, _ in shown.facts]
+    assert labels == [label for label in shown.places if label in labels]
+
+
+def test_the_places_of_memory_are_whole_rows() -> None:
+    """Six columns wide and no gap in between: a place never straddles two rows."""
+    ends, end = set(), 0
+    for columns in MemoryView()(plan.read("finetune-7b")).places.values():
+        assert end // 6 == (end + columns - 1) // 6
+        end += columns
+        ends.add(end)
+    assert 6 in ends
+
+
+def test_memory_is_exported_as_shown_after_a_refusal(tmp_path: Path) -> None:
+    """The drawing for print is that of the last good plan, and the rows are its phases and parts."""
+    panel = panels.memory("finetune-7b")
+    panel.set(MICRO, 8)
+    panel.set(MEMORY_GPU, "V100-SXM2-16GB")
+    assert "does not have" in panel.message
+    drawing, rows = panel.export_figure(tmp_path / "memory.svg"), panel.export_csv(tmp_path / "memory.csv")
+    assert drawing
+    assert rows
+    answer = plan.footprint(plan.replace(plan.read("finetune-7b"), {MICRO: 8}))
+    assert drawing.read_text(encoding="utf-8") == figures.svg(figures.fitting.phases(answer))
+    assert rows.read_text(encoding="utf-8").count("\n") == len(answer.rows()) + 1
