@@ -100,7 +100,7 @@ def test_the_headline_holds_the_answer(situation: str) -> None:
         f"{gib(needed.mid)} ({number(needed.low / GIB)} to {number(needed.high / GIB)})",
         f"the {gib(usable)} that {found.gpu.name} offers",
         words.PHASES[found.budget.peak_phase],
-        f"surely fits is {found.largest:,}." if found.largest else "no micro-batch surely fits.",
+        f"fits with its band is {found.largest:,}." if found.largest else "no micro-batch fits with its band.",
     ]
     assert [part for part in parts if part not in found.headline] == []
 
@@ -258,7 +258,6 @@ def test_a_measured_peak_narrows_the_band() -> None:
     assert measured.high / measured.low < before.high / before.low
 
 
-@pytest.mark.xfail(strict=True, reason="the largest micro-batch does not know of the measured peaks")
 def test_a_measured_peak_moves_the_largest_micro_batch() -> None:
     """A plan that a measured peak lets fit has a largest micro-batch of at least its own."""
     found = footprint("gpt2-124m-one-node", {RESERVED: 65.0})
@@ -267,7 +266,7 @@ def test_a_measured_peak_moves_the_largest_micro_batch() -> None:
 
 @pytest.mark.parametrize("situation", ["finetune-7b", "gpt2-124m-one-node", "qlora-7b-t4", "llama-2-7b", "experts"])
 def test_the_largest_micro_batch_is_the_last_that_fits(situation: str) -> None:
-    """The plan with it surely fits, with one more it does not."""
+    """The plan with it fits with its band, with one more it does not."""
     name, overrides = SITUATIONS[situation]
     largest = answer(situation).largest
     tried = [footprint(name, {**overrides, MICRO: n}).verdict == "fits" for n in (largest, largest + 1) if n]
@@ -287,16 +286,16 @@ def test_a_published_peak_is_compared_with_what_it_is_of() -> None:
         allocated.budget.allocated_bytes,
         reserved.budget.reserved_bytes,
     )
-    assert (allocated.published_bytes, none.published_bytes) == (pytest.approx(5.914 * GIB), None)
+    assert (allocated.measured_bytes, none.measured_bytes) == (5.914 * GIB, None)
 
 
 @pytest.mark.parametrize(("name", "within"), [("torchtitan-8b", 0.02), ("qlora-7b-t4", 0.01), ("lora-7b-a100", 0.02)])
 def test_measured_plans_are_met(name: str, within: float) -> None:
     """The plans whose peak is published are within two per cent of it, and the key number says by how much."""
     found = answer(name)
-    assert found.published_bytes is not None
-    assert found.compared_bytes.mid == pytest.approx(found.published_bytes, rel=within)
-    assert dict(found.facts)["Measured"].startswith(f"{gib(found.published_bytes)} {found.published_metric}, ours ")
+    assert found.measured_bytes is not None
+    assert found.compared_bytes.mid == pytest.approx(found.measured_bytes, rel=within)
+    assert dict(found.facts)["Measured"].startswith(f"{gib(found.measured_bytes)} {found.measured_metric}, estimate ")
 
 
 @every_situation
@@ -313,10 +312,10 @@ def test_what_fits_needs_no_way_out(situation: str) -> None:
 
 @pytest.mark.parametrize("situation", ["finetune-7b", "gpt2-124m-one-node", "405B", "one GPU"])
 def test_every_way_needs_less(situation: str) -> None:
-    """No change is listed that does not help, and single ones stand cheapest first."""
+    """No change is listed that does not help; behind the best of all single ones stand cheapest first."""
     found = answer(situation)
     alone = [way for way in found.ways if len(way.changes) == 1]
-    speeds = [way.throughput.mid for way in alone]
+    speeds = [way.throughput.mid for way in (alone if found.verdict == "fits" else alone[1:])]
     assert speeds == sorted(speeds, reverse=True)
     assert [way for way in found.ways if way.budget.device_bytes.mid >= found.budget.device_bytes.mid] == []
 
@@ -326,7 +325,9 @@ def test_the_room_is_what_the_map_says() -> None:
     found = answer("pipeline")
     fits = found.map
     ends = [int(fits.seq_lens[fits.verdicts[fits.micro_batches == n][0] == 0].max()) for n in (1, 4)]
-    assert found.room == f"One sequence at a time surely fits up to {ends[0]:,} tokens, with 4 up to {ends[1]:,}."
+    assert found.room == (
+        f"Of these lengths, one sequence fits with its band up to {ends[0]:,} tokens, 4 up to {ends[1]:,}."
+    )
 
 
 def test_the_map_stays_within_learned_positions() -> None:
@@ -365,7 +366,7 @@ def test_formats_that_the_gpu_does_not_have_are_left_out() -> None:
 
 @pytest.mark.parametrize("situation", ["finetune-7b", "gpt2-124m-one-node", "V100", "qlora-7b-t4"])
 def test_the_best_setting_is_the_fastest_that_fits(situation: str) -> None:
-    """No other setting that surely fits is faster."""
+    """No other setting that fits with its band is faster."""
     found = compared(situation)
     assert found.best is not None
     assert found.best.throughput.mid == max(one.throughput.mid for one in found.choices if one.verdict == "fits")
@@ -376,25 +377,25 @@ def test_no_setting_that_fits_is_said_so() -> None:
     found = compared("405B")
     assert (found.best, found.sentence) == (
         None,
-        f"None of these {len(found.choices)} settings surely fits on A100-SXM4-80GB.",
+        f"None of these {len(found.choices)} settings fits with its band on A100-SXM4-80GB.",
     )
 
 
 def test_ways_and_settings_agree() -> None:
-    """Where a setting surely fits the way out does not say that nothing does."""
+    """Where a setting fits with its band the way out does not say that nothing does."""
     assert compared("V100").best is not None
-    assert not answer("V100").way_out.startswith("Nothing listed surely fits")
+    assert not answer("V100").way_out.startswith("Nothing listed fits")
 
 
 @pytest.mark.parametrize(
     ("situation", "sentence"),
     [
         ("case-50k", "The plan names no architecture"),
-        ("FP8", "FP8 hardly saves memory"),
+        ("FP8", "FP8 saves nothing of weights"),
         ("eager", "Eager attention writes out every score"),
         ("experts", "Experts get uneven shares"),
         ("pipeline", "Pipeline parallelism under FSDP2 was not scored"),
-        ("deepspeed", "DeepSpeed was scored against one table"),
+        ("deepspeed", "its one table does not say what it measured"),
         ("gpt2-124m-one-node", "what the allocator wastes on top decides"),
     ],
 )
@@ -405,20 +406,47 @@ def test_what_must_be_known_is_a_warning(situation: str, sentence: str) -> None:
 
 
 REFUSED: dict[str, tuple[str, dict[str, object], str]] = {
-    "batch": ("finetune-7b", {BATCH: 12}, "batch of 12 is no multiple of 8 .*: use 8 or 16$"),
-    "batch too small": ("finetune-7b", {BATCH: 4}, "batch of 4 is no multiple of 8 .*: use 8$"),
-    "tensor": ("finetune-7b", {TENSOR: 3}, "8 GPUs can't be divided into tensor 3 .*: use a multiple of 3$"),
-    "more than there are": ("finetune-7b", {TENSOR: 4, PIPELINE: 4}, "8 GPUs can't be .*: use a multiple of 16$"),
-    "context": ("finetune-7b", {CONTEXT: 8, LENGTH: 1001}, "1,001, which .*context 8 does not divide: use 1,000$"),
+    "batch": ("finetune-7b", {BATCH: 12}, "memory.effective_batch is 12, no multiple of 8 .*: use 8 or 16$"),
+    "batch too small": ("finetune-7b", {BATCH: 4}, "memory.effective_batch is 4, no multiple of 8 .*: use 8$"),
+    "tensor": ("finetune-7b", {TENSOR: 3}, "hardware.n_gpus is 8, .* tensor 3 .*: use a multiple of 3,"),
+    "more than there are": ("finetune-7b", {TENSOR: 4, PIPELINE: 4}, "hardware.n_gpus is 8, .*: use a multiple of 16,"),
+    "context": (
+        "finetune-7b",
+        {CONTEXT: 8, LENGTH: 1001},
+        "training.seq_len is 1,001, which memory.context_parallel 8 does not divide: use 1,000$",
+    ),
     "positions": ("gpt2-124m-one-node", {LENGTH: 2048}, "gpt2 has 1,024 learned positions: use at most 1,024 tokens$"),
-    "experts": ("finetune-7b", {SHAPE: "mixtral-8x7b", "memory.expert_parallel": 3}, "expert is 3; it must divide"),
+    "experts": (
+        "finetune-7b",
+        {SHAPE: "mixtral-8x7b", "memory.expert_parallel": 3},
+        "memory.expert_parallel is 3; it must divide",
+    ),
     "no such format": ("case-50k", {GPU: "V100-SXM2-16GB", PRECISION: "bf16-mixed"}, "V100-SXM2-16GB does not have"),
-    "adapters elsewhere": ("finetune-7b", {"memory.adapter_rank": 16}, "adapters are modelled for stack 'huggingface'"),
-    "adapters on gpt2": ("qlora-7b-t4", {SHAPE: "gpt2"}, "not for gpt2 .*leave adapters out"),
-    "zero": ("finetune-7b", {"memory.zero_stage": 1}, "FSDP2 always shards"),
-    "compiled": ("case-50k", {"memory.compiled": True}, "modelled for stack 'fsdp2', not 'huggingface'"),
+    "adapters elsewhere": (
+        "finetune-7b",
+        {"memory.adapter_rank": 16},
+        "memory.adapter_rank is given, but adapters are modelled for stack 'huggingface'",
+    ),
+    "adapters on gpt2": ("qlora-7b-t4", {SHAPE: "gpt2"}, "not for gpt2 .*leave them out"),
+    "zero": ("finetune-7b", {"memory.zero_stage": 1}, "memory.zero_stage is 1, but FSDP2 always shards"),
+    "compiled": ("case-50k", {"memory.compiled": True}, "memory.compiled is True, .* 'fsdp2', not 'huggingface'"),
     "too small a model": ("case-50k", {"model.n_params": 1e6}, "it must be a number from 5.00M"),
-    "another run's peak": ("finetune-7b", {ALLOCATED: 1.0}, "1.00 GiB, where 14.4 GiB are expected"),
+    "another run's peak": (
+        "finetune-7b",
+        {ALLOCATED: 1.0},
+        "measured_allocated_gib is 1.00 GiB, where 14.4 GiB are expected",
+    ),
+    "frozen without adapters": (
+        "case-50k",
+        {"memory.frozen_weights": "nf4"},
+        "without memory.adapter_rank all weights",
+    ),
+    "a step of its own": (
+        "case-50k",
+        {"memory.stack": "megatron", "memory.optimizer_step": "foreach"},
+        "memory.optimizer_step is 'foreach', but",
+    ),
+    "no dropout there": ("case-50k", {"memory.dropout": True}, "memory.dropout is True, .* stack 'megatron', not"),
     "peaks of two runs": ("finetune-7b", {ALLOCATED: 20.0, RESERVED: 15.0}, "which it is part of"),
 }
 

@@ -318,7 +318,10 @@ def call(shape: Architecture = llama, **changed: Any) -> Callable[[], object]:
         (call(sharding=Sharding(interleave=2)), "interleave is 2, which needs pipeline above 1"),
         (call(mixtral, sharding=Sharding(data=16, expert=16)), "expert is 16, but mixtral-8x7b has 8 experts: use a d"),
         (lambda: Sharding(data=8, expert=3), "expert is 3; it must divide data x context x tensor, 8, because"),
-        (lambda: Sharding(tensor=8, pipeline=3).check_world(32), "32 GPUs can't be .* context 1: use a multiple of 24"),
+        (
+            lambda: Sharding(tensor=8, pipeline=3).check_world(32),
+            "n_gpus is 32, which can't be .* context 1: use a multiple of 24",
+        ),
         (lambda: Sharding(tensor=0), "sharding tensor is 0; it must be a whole number of at least 1"),
         (lambda: Sharding(zero=4), "sharding zero is 4; it must be a ZeRO stage from 0 to 3"),
         (call(seq_len=0), "seq_len is .?0.?; it must be a whole number of tokens from 1 to 100,000,000"),
@@ -329,12 +332,12 @@ def call(shape: Architecture = llama, **changed: Any) -> Callable[[], object]:
         (call(micro_batch=True), "micro_batch is .?True.?; it must be a whole number of sequences from 1"),
         (call(micro_batch=0), "micro_batch is .?0.?; it must be a whole number of sequences from 1 to 1,000,000"),
         (call(stack="megatron", sharding=Sharding(data=2, zero=2)), "zero is 2, but Megatron-LM's .*: use 0 or 1"),
-        (call(stack="fsdp2", sharding=Sharding(data=2, zero=1)), "zero is 1, but FSDP2 always shards: leave zero out"),
-        (call(compiled=True), "compiled blocks .* for stack 'fsdp2', not 'huggingface': leave compiled out"),
+        (call(stack="fsdp2", sharding=Sharding(data=2, zero=1)), "zero is 1, but FSDP2 always shards: leave it out"),
+        (call(compiled=True), "compiled is True, .* for stack 'fsdp2', not 'huggingface': leave it out"),
         (call(adapters=Adapters(), stack="megatron"), "for stack 'huggingface', not 'megatron': use that stack"),
         (call(adapters=Adapters(), precision="fp32"), "precision is 'fp32', but adapters .*: use 'bf16-mixed'"),
-        (call(gpt2, adapters=Adapters()), "not for gpt2 .*: leave adapters out"),
-        (call(mixtral, adapters=Adapters()), "not for mixtral-8x7b .*: leave adapters out"),
+        (call(gpt2, adapters=Adapters()), "not for gpt2 .*: leave them out"),
+        (call(mixtral, adapters=Adapters()), "not for mixtral-8x7b .*: leave them out"),
         (lambda: Adapters(targets=()), "adapters have no targets; name some of q, k, v, o, gate, up, down"),
         (lambda: Adapters(rank=0), "adapters rank is 0; it must be a whole number from 1 to 65,536"),
         (lambda: Adapters(rank=True), "adapters rank is True; it must be a whole number from 1 to 65,536"),
@@ -342,7 +345,10 @@ def call(shape: Architecture = llama, **changed: Any) -> Callable[[], object]:
             lambda: memory.batch(effective=64, data=8),
             "give three of effective, micro_batch, accumulation and data, not 2",
         ),
-        (lambda: memory.batch(effective=64, micro_batch=3, data=4), "64 is no multiple of 12 .*: use 60 or 72"),
+        (
+            lambda: memory.batch(effective=64, micro_batch=3, data=4),
+            "effective is 64, no multiple of 12 .*: use 60 or 72",
+        ),
         (
             lambda: memory.batch(effective=64, micro_batch=True, data=4),
             "micro_batch is True; it must be a whole number",
@@ -393,7 +399,7 @@ def test_an_unknown_adapter_gets_the_nearest(wrong: dict[str, Any], sentence: st
     ("precision", "gpu", "possible"),
     [
         ("bf16-mixed", "V100-SXM2-32GB", "'fp32' or 'fp16-mixed'"),
-        ("fp8-mixed", "A100-SXM4-80GB", "'fp32' or 'tf32' or 'fp16-mixed' or 'bf16-mixed' or 'bf16'"),
+        ("fp8-mixed", "A100-SXM4-80GB", "'fp32', 'tf32', 'fp16-mixed', 'bf16-mixed' or 'bf16'"),
     ],
 )
 def test_a_verdict_needs_a_gpu_of_that_precision(precision: str, gpu: str, possible: str) -> None:
@@ -412,10 +418,10 @@ def test_a_verdict_needs_a_gpu_that_is_known() -> None:
 @pytest.mark.parametrize(
     ("measured", "sentence"),
     [
-        ({"allocated_bytes": 125.5}, "allocated_bytes is .* GiB, where 126 GiB are expected: give bytes"),
-        ({"device_bytes": 140_000.0}, "device_bytes is .* GiB, where .* GiB are expected: give bytes"),
-        ({"reserved_bytes": float("nan")}, "reserved_bytes is nan, where .* GiB are expected: give bytes"),
-        ({"reserved_bytes": "1e9"}, "reserved_bytes is '1e9', where .* GiB are expected: give bytes"),
+        ({"allocated_bytes": 125.5}, "allocated_bytes is .* GiB, where 126 GiB are expected: give the bytes"),
+        ({"device_bytes": 140_000.0}, "device_bytes is .* GiB, where .* GiB are expected: give the bytes"),
+        ({"reserved_bytes": float("nan")}, "reserved_bytes is nan, where .* GiB are expected: give the bytes"),
+        ({"reserved_bytes": "1e9"}, "reserved_bytes is '1e9', where .* GiB are expected: give the bytes"),
         ({"stats": {"num_ooms": 0}}, "nothing was measured: give torch.cuda.memory_stats.* with 'allocated_bytes.all"),
         ({}, "nothing was measured: .* or one peak in bytes"),
     ],

@@ -91,7 +91,7 @@ def test_a_point_off_the_map_is_refused() -> None:
 @pytest.mark.parametrize("n_gpus", [0, 7, 12])
 def test_gpus_that_the_degrees_do_not_make_up_are_refused(n_gpus: int) -> None:
     """With a data degree the GPUs are counted, without one they must be a multiple."""
-    with pytest.raises(ValueError, match=r"GPUs can.t be divided|n_gpus is 0"):
+    with pytest.raises(ValueError, match=r"n_gpus is"):
         Sharding(tensor=2, data=3).check_world(n_gpus)
 
 

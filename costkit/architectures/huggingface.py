@@ -36,6 +36,7 @@ _TIED_UNLESS_SAID = frozenset({"gpt2", "smollm3"})
 _LATENT_ATTENTION = ("deepseek_v2", "deepseek_v3", "kimi_k2", "minicpm3")
 _LARGEST_FILE_BYTES = 4 * MB
 _LARGEST_COUNT = 10**9
+_LONGEST_NAME = 60
 
 
 @dataclass(frozen=True)
@@ -103,8 +104,13 @@ def from_hf_config(path_or_mapping: str | os.PathLike[str] | Mapping[str, Any]) 
         config, fallback = _Config(_read(file), str(file)), file.resolve().parent.name
     family = _family(config)
     name = config.values.get("_name_or_path")
-    name = name if isinstance(name, str) and name else fallback
+    name = _printable(name if isinstance(name, str) and name else fallback) or "configuration"
     return _gpt2(config, name) if family == "gpt2" else _other(config, name, family)
+
+
+def _printable(name: str) -> str:
+    """The name on one line, without what a terminal would act on, and not longer than a line."""
+    return "".join(letter if letter.isprintable() else " " for letter in name).strip()[:_LONGEST_NAME]
 
 
 def _family(config: _Config) -> str:
@@ -216,7 +222,7 @@ def _read(file: Path) -> Mapping[str, Any]:
             f" {_LARGEST_FILE_BYTES / MB:.0f} MB are read"
         )
     try:
-        values = json.loads(file.read_text(encoding="utf-8"))
+        values = json.loads(file.read_text(encoding="utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{file} is not a JSON text: {str(error)[:120]}") from None
     if type(values) is not dict:

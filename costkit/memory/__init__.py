@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from costkit.memory.adapters import GROUPS as ADAPTER_GROUPS
 from costkit.memory.adapters import Adapters
+from costkit.memory.bands import Calibration
 from costkit.memory.batches import Batch, batch
-from costkit.memory.budgets import Budget, Calibration, StageBudget, budget
+from costkit.memory.budgets import Budget, StageBudget, budget
 from costkit.memory.calibration import calibrate
 from costkit.memory.choices import MICRO_BATCHES, Choice, choices
 from costkit.memory.fits import FitMap, fit_map, largest_micro_batch
 from costkit.memory.losses import LOSSES
+from costkit.memory.measured import Score, scores
 from costkit.memory.moments import PHASES
 from costkit.memory.optimizers import OPTIMIZERS, STEPS
 from costkit.memory.recipes import PRECISIONS, STACKS
-from costkit.memory.requests import ATTENTION, CHECKPOINTING, Request
-from costkit.memory.scorecard import Score, Summary, misses, scores, summaries, wrong_verdicts
+from costkit.memory.requests import ATTENTION, CHECKPOINTING, Request, precisions_of
+from costkit.memory.scorecard import Summary, misses, summaries, unscored, wrong_verdicts
 from costkit.memory.sharding import Sharding
 from costkit.memory.ways import Way, savings, ways_to_fit
 
@@ -48,9 +50,11 @@ __all__ = [
     "fit_map",
     "largest_micro_batch",
     "misses",
+    "precisions_of",
     "savings",
     "scores",
     "summaries",
+    "unscored",
     "ways_to_fit",
     "wrong_verdicts",
 ]

@@ -36,6 +36,8 @@ _LARGEST_RANK = 65_536
 class Adapters:
     """LoRA adapters of one rank on some of the matrices of every block.
 
+    Frozen weights are 16-bit, or NF4, whatever the precision of a request: it says which 16-bit format the GPU needs.
+
     targets: Names out of `TARGETS`, or one of `GROUPS`: "query-value", "attention", "feed-forward", "all-linear".
     quantized: "nf4" (QLoRA), or None for 16-bit frozen weights.
     """
@@ -49,6 +51,8 @@ class Adapters:
             raise ValueError(f"adapters rank is {self.rank!r}; it must be a whole number from 1 to {_LARGEST_RANK:,}")
         if isinstance(self.targets, str):
             object.__setattr__(self, "targets", lookup("group of adapters", self.targets, GROUPS))
+        if not isinstance(self.targets, tuple | list):
+            raise ValueError(f"adapters targets is {self.targets!r}; it must be some of {', '.join(TARGETS)}")
         for target in self.targets:
             lookup("adapter target", _short(target), dict.fromkeys(TARGETS))
         object.__setattr__(self, "targets", tuple(dict.fromkeys(map(_short, self.targets))))

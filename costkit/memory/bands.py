@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from costkit import tables
@@ -51,13 +52,38 @@ def case_of(stack: str, *, attention: str, compiled: bool, tensor: int) -> str:
     return stack
 
 
-def band(kind: str, *, case: str) -> Range:
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What a run of one's own said: measured over the middle estimate, and the bytes beside PyTorch's allocator.
+
+    Where only one of the two was measured, the other number moves with it and keeps the width of its band.
+    """
+
+    allocated: float | None = None
+    reserved: float | None = None
+    around_bytes: float | None = None
+
+    def factor(self, kind: str) -> float | None:
+        """The measured factor of "allocated" or "reserved", or None."""
+        return self.allocated if kind == "allocated" else self.reserved
+
+
+def band(kind: str, *, case: str, calibration: Calibration | None = None) -> Range:
     """Measured over estimated bytes, of what is "allocated" or "reserved".
+
+    A calibration moves the band, and narrows it to what runs of one model differ by.
 
     >>> band("allocated", case="huggingface flash").mid
     1.0
     """
-    return overheads(f"{kind} over estimate")[case]
+    calibration = calibration or Calibration()
+    found, own = overheads(f"{kind} over estimate")[case], calibration.factor(kind)
+    if own is not None:
+        left = spread(kind, case=case)
+        mid = own * found.mid
+        return Range(max(found.low / found.mid, 1 / left) * mid, mid, min(found.high / found.mid, left) * mid)
+    moved = calibration.factor("reserved" if kind == "allocated" else "allocated") or 1.0
+    return Range(found.low * moved, found.mid * moved, found.high * moved)
 
 
 def spread(kind: str, *, case: str) -> float:
@@ -65,8 +91,10 @@ def spread(kind: str, *, case: str) -> float:
     return overheads(f"{kind} spread of one model")[case].high
 
 
-def around_bytes(n_communicators: int) -> Range:
+def around_bytes(n_communicators: int, *, calibration: Calibration | None = None) -> Range:
     """What the device holds besides PyTorch's allocator."""
+    if calibration is not None and (own := calibration.around_bytes) is not None:
+        return Range(own, own, own)
     context, each = overheads("context")["each"], overheads("communicator")["each"]
     return Range(
         low=context.low + n_communicators * each.low,

@@ -48,7 +48,7 @@ def batch(
         below, above = whole * others, (whole + 1) * others
         nearest = f"{below} or {above}" if below else f"{above}"
         raise ValueError(
-            f"an effective batch of {known['effective']} is no multiple of {others}"
+            f"effective is {known['effective']}, no multiple of {others}"
             f" ({' x '.join(name for name in known if name != 'effective')}): use {nearest}"
         )
     return Batch(**known, **{missing[0]: whole})

@@ -12,15 +12,18 @@ import numpy as np
 from costkit.architectures import Architecture
 from costkit.memory import bands, moments, pools
 from costkit.memory.adapters import Adapters
+from costkit.memory.bands import Calibration
 from costkit.memory.moments import PHASES
 from costkit.memory.requests import Request, gpu_of, request_of
 from costkit.memory.settings import Setting
 from costkit.memory.sharding import Sharding
-from costkit.memory.tape import Bytes, total
+from costkit.memory.tape import Bytes
 from costkit.tables import Gpu
 from costkit.units import Range
 
 FITS, UNCERTAIN, DOES_NOT_FIT = "fits", "uncertain", "does not fit"
+
+_EVEN = MappingProxyType(dict.fromkeys(("allocated", "reserved"), Range(1.0, 1.0, 1.0)))
 
 
 @dataclass(frozen=True)
@@ -44,41 +47,19 @@ class StageBudget:
         return self.phases[self.peak_phase]
 
 
-@dataclass(frozen=True, slots=True)
-class Calibration:
-    """What one's own run said: ratios of measured to estimated bytes, and the bytes beside PyTorch's allocator.
-
-    Where only one of the two ratios was measured, the other number moves with it and keeps the width of its band.
-    """
-
-    allocated_ratio: float | None = None
-    reserved_ratio: float | None = None
-    around_bytes: float | None = None
-
-    def ratio(self, kind: str) -> float | None:
-        """The measured ratio of "allocated" or "reserved", or None."""
-        return self.allocated_ratio if kind == "allocated" else self.reserved_ratio
-
-    def moved(self, kind: str, case: str) -> float | None:
-        """How much the other measured number moves this one, or None where nothing was measured."""
-        other = "reserved" if kind == "allocated" else "allocated"
-        ratio = self.ratio(other)
-        return None if ratio is None else ratio / bands.band(other, case=case).mid
-
-
 @dataclass(frozen=True)
 class Budget:
     """The memory of a training step, on the GPU that needs most.
 
-    `stages` has one entry for each pipeline stage; `imbalanced` is the fullest stage where experts get uneven shares.
+    `stages` has one entry for each pipeline stage; `imbalanced` is how much more "allocated" and "reserved" are where
+    experts get uneven shares of the tokens, as ratios.
     """
 
     request: Request
     micro_batch: int
     seq_len: int
     stages: tuple[StageBudget, ...]
-    imbalanced: Range
-    calibration: Calibration = Calibration()
+    imbalanced: Mapping[str, Range]
 
     @property
     def fullest(self) -> StageBudget:
@@ -117,8 +98,9 @@ class Budget:
 
     @property
     def reserved_bytes(self) -> Range:
-        """What PyTorch's allocator holds."""
-        return self._band("reserved", self.pools_bytes)
+        """What PyTorch's allocator holds; never less than what is allocated."""
+        held, live = self._band("reserved", self.pools_bytes), self.allocated_bytes
+        return Range(max(held.low, live.low), max(held.mid, live.mid), max(held.high, live.high))
 
     @property
     def device_bytes(self) -> Range:
@@ -145,25 +127,26 @@ class Budget:
         return DOES_NOT_FIT if least > card.usable_bytes else UNCERTAIN
 
     def calibrated(self, calibration: Calibration) -> Budget:
-        """The same budget with the bands that a run of one's own leaves."""
-        return replace(self, calibration=calibration)
+        """The same budget with the bands that a run of one's own leaves; what is derived from it keeps them."""
+        return replace(self, request=self.request.with_changes(calibration=calibration))
+
+    def changed(self, *, micro_batch: int | None = None, **changes: object) -> Budget:
+        """The budget with other settings, calibrated as this one is."""
+        request = self.request.with_changes(**changes)
+        return budget(
+            request.architecture, micro_batch=micro_batch or self.micro_batch, seq_len=self.seq_len, **request.details
+        )
 
     def _around_bytes(self) -> Range:
-        beside = self.calibration.around_bytes
-        usual = bands.around_bytes(self.request.sharding.n_communicators)
-        return usual if beside is None else Range(beside, beside, beside)
+        request = self.request
+        return bands.around_bytes(request.sharding.n_communicators, calibration=request.calibration)
 
     def _band(self, kind: str, n_bytes: float) -> Range:
-        """Low, mid and high of one kind: the scores' band with uneven experts, moved and narrowed by a calibration."""
-        band, uneven = bands.band(kind, case=self.request.case), self.imbalanced
-        low, mid, high = band.low * uneven.low, band.mid * uneven.mid, band.high * uneven.high
-        own, moved = self.calibration.ratio(kind), self.calibration.moved(kind, self.request.case)
-        if own is not None:
-            spread = bands.spread(kind, case=self.request.case)
-            low, mid, high = max(low / mid, 1 / spread) * own, own, min(high / mid, spread) * own
-        elif moved is not None:
-            low, mid, high = low * moved, mid * moved, high * moved
-        return Range(n_bytes * low, n_bytes * mid, n_bytes * high)
+        """Low, mid and high of one kind: the band of the request, wider for experts that get uneven shares."""
+        band, uneven = self.request.band(kind), self.imbalanced[kind]
+        return Range(
+            n_bytes * band.low * uneven.low, n_bytes * band.mid * uneven.mid, n_bytes * band.high * uneven.high
+        )
 
 
 def budget(  # noqa: PLR0913 - the contract of the module: every choice that decides memory
@@ -271,17 +254,24 @@ def _present(parts: Mapping[str, Bytes]) -> dict[str, float]:
     return {name: float(amount) for name, amount in parts.items() if amount}
 
 
-def _imbalance(request: Request, micro_batch: int, seq_len: int, balanced: tuple[StageBudget, ...]) -> Range:
-    """How much more the fullest stage needs where routing is uneven, as a ratio; 1 for a dense model."""
+def _imbalance(
+    request: Request, micro_batch: int, seq_len: int, balanced: tuple[StageBudget, ...]
+) -> Mapping[str, Range]:
+    """How much more the fullest stage needs where routing is uneven, as a ratio by kind; 1 for a dense model."""
     if not request.architecture.n_experts:
-        return Range(1.0, 1.0, 1.0)
-    uneven, even = (
-        bands.overheads("imbalance")["experts"],
-        max(total({str(one.stage): one.pools_bytes}) for one in balanced),
-    )
-
-    def ratio(imbalance: float) -> float:
+        return _EVEN
+    uneven, found = bands.overheads("imbalance")["experts"], dict[str, list[float]]()
+    for imbalance in (uneven.low, uneven.mid, uneven.high):
         settings = request.settings(micro_batch=micro_batch, seq_len=seq_len, imbalance=imbalance)
-        return float(max(_stage_budget(setting).pools_bytes for setting in settings) / even)
+        shared = tuple(map(_stage_budget, settings))
+        for kind, value in _most_of(shared).items():
+            found.setdefault(kind, []).append(value / _most_of(balanced)[kind])
+    return MappingProxyType({kind: Range(*ratios) for kind, ratios in found.items()})
 
-    return Range(ratio(uneven.low), ratio(uneven.mid), ratio(uneven.high))
+
+def _most_of(shared: tuple[StageBudget, ...]) -> dict[str, float]:
+    """The most that any stage needs, by kind and before the bands."""
+    return {
+        "allocated": max(stage.peak_bytes for stage in shared),
+        "reserved": max(stage.pools_bytes for stage in shared),
+    }

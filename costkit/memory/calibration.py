@@ -15,7 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from costkit.memory import bands
-from costkit.memory.budgets import Budget, Calibration
+from costkit.memory.bands import Calibration
+from costkit.memory.budgets import Budget
 from costkit.units import gib
 
 _STATS = {"allocated_bytes.all.peak": "allocated", "reserved_bytes.all.peak": "reserved"}
@@ -82,7 +83,8 @@ def _checked(kind: str, value: float | None, found: Budget) -> float | None:
     if not is_number or not _LEAST < value / estimate.mid < _MOST:
         shown = gib(value) if is_number else repr(value)
         raise ValueError(
-            f"{kind}_bytes is {shown}, where {gib(estimate.mid)} are expected: give bytes, of a run with these settings"
+            f"{kind}_bytes is {shown}, where {gib(estimate.mid)} are expected: give the bytes of a run with these"
+            " settings"
         )
     return float(value)
 
@@ -99,12 +101,13 @@ def _check_order(measured: Measured) -> None:
 
 
 def _calibration(measured: Measured, found: Budget) -> Calibration:
-    """Ratios of measured to estimated."""
-    around = bands.around_bytes(found.request.sharding.n_communicators)
+    """Measured over the middle estimates; what nvidia-smi showed tells of reserved where nothing else does."""
+    plain = found.calibrated(Calibration())
     reserved = measured.reserved
     if reserved is None and measured.device is not None:
-        reserved = measured.device - around.mid
-    of_reserved = None if reserved is None else reserved / found.pools_bytes
-    of_allocated = None if measured.allocated is None else measured.allocated / found.peak_bytes
-    beside = None if measured.device is None or reserved is None else measured.device - reserved
-    return Calibration(of_allocated, of_reserved, beside)
+        reserved = measured.device - bands.around_bytes(found.request.sharding.n_communicators).mid
+    return Calibration(
+        allocated=None if measured.allocated is None else measured.allocated / plain.allocated_bytes.mid,
+        reserved=None if reserved is None else reserved / plain.reserved_bytes.mid,
+        around_bytes=None if measured.device is None or reserved is None else measured.device - reserved,
+    )

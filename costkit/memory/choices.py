@@ -13,9 +13,10 @@ from typing import Any
 from costkit.architectures import Architecture
 from costkit.memory import tradeoffs
 from costkit.memory.budgets import DOES_NOT_FIT, Budget, budget
-from costkit.memory.requests import CHECKPOINTING
+from costkit.memory.requests import CHECKPOINTING, request_of
 from costkit.memory.sharding import Sharding
-from costkit.tables import Gpu
+from costkit.memory.ways import checkpointing_of
+from costkit.tables import Gpu, lookup
 from costkit.units import Range
 
 MICRO_BATCHES = (1, 2, 4, 8, 16, 32)
@@ -37,7 +38,7 @@ class Choice:
 
 
 def choices(
-    architecture: Architecture,
+    architecture: Architecture | str,
     *,
     gpu: Gpu | str,
     seq_len: int,
@@ -56,9 +57,10 @@ def choices(
     ('fits', 'none', 4)
     """
     first, sharding = how.pop("checkpointing", "none"), how.pop("sharding", Sharding())
+    lookup("checkpointing", first, dict.fromkeys(CHECKPOINTING))
     found = []
     for divided in shardings or _shardings(sharding, how.get("stack", "huggingface")):
-        for checkpointing in CHECKPOINTING:
+        for checkpointing in checkpointing_of(request_of(architecture, how)):
             for micro_batch in micro_batches:
                 one = budget(
                     architecture,

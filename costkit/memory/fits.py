@@ -37,7 +37,7 @@ def largest_micro_batch(architecture: Architecture | str, *, gpu: Gpu | str, seq
     card, request = gpu_of(gpu), request_of(architecture, how)
     request.check_gpu(card)
     request.check_batch(micro_batch=1, seq_len=seq_len)
-    allowed = _pools_allowed(request, card)
+    allowed = card.usable_bytes - _around_bytes(request).high
     one, two = (_needs(request, micro_batch=n, seq_len=seq_len) for n in (1.0, 2.0))
     largest = float(LARGEST_MICRO_BATCH)
     for first, second in zip(one, two, strict=True):
@@ -49,19 +49,22 @@ def largest_micro_batch(architecture: Architecture | str, *, gpu: Gpu | str, seq
     return math.floor(largest + 1e-9)
 
 
-def _pools_allowed(request: Request, gpu: Gpu) -> float:
-    """The live bytes and side streams up to which the upper end of the device's memory is within the GPU's."""
-    around = bands.around_bytes(request.sharding.n_communicators)
-    return (gpu.usable_bytes - around.high) / bands.band("reserved", case=request.case).high
+def _around_bytes(request: Request) -> Range:
+    return bands.around_bytes(request.sharding.n_communicators, calibration=request.calibration)
 
 
 def _needs(request: Request, *, micro_batch: float, seq_len: int) -> list[float]:
-    """What each moment of each stage needs, experts at their most uneven."""
+    """The upper ends of what each moment of each stage allocates and reserves, experts at their most uneven."""
     uneven = bands.overheads("imbalance")["experts"].high if request.architecture.n_experts else 1.0
+    allocated, reserved = request.band("allocated").high, request.band("reserved").high
     return [
-        float(moment.live_bytes + pools.beside_bytes(setting, moment.phase))
+        value
         for setting in request.settings(micro_batch=micro_batch, seq_len=seq_len, imbalance=uneven)
         for moment in moments.moments(setting)
+        for value in (
+            float(moment.live_bytes) * allocated,
+            float(moment.live_bytes + pools.beside_bytes(setting, moment.phase)) * reserved,
+        )
     ]
 
 
@@ -109,6 +112,8 @@ def fit_map(
     card, request = gpu_of(gpu), request_of(architecture, how)
     request.check_gpu(card)
     for name, listed in (("micro_batches", micro_batches), ("seq_lens", seq_lens)):
+        if not np.ndim(listed):
+            raise ValueError(f"{name} is {listed!r}; a map needs a list of them")
         if not len(listed):
             raise ValueError(f"{name} is empty; a map needs at least one")
     for micro_batch in micro_batches:
@@ -116,21 +121,33 @@ def fit_map(
     for seq_len in seq_lens:
         request.check_batch(micro_batch=micro_batches[0], seq_len=seq_len)
     batches, lengths = np.asarray(micro_batches, float)[:, None], np.asarray(seq_lens, float)[None, :]
-    uneven = bands.overheads("imbalance")["experts"] if request.architecture.n_experts else Range(1.0, 1.0, 1.0)
-    around, case = bands.around_bytes(request.sharding.n_communicators), request.case
-    _, mid, high = (_swept(request, batches, lengths, imbalance) for imbalance in (uneven.low, uneven.mid, uneven.high))
-    live = most(*(most(*live_bytes(one).values()) for one in request.settings(micro_batch=batches, seq_len=lengths)))
-    is_over = live * bands.band("allocated", case=case).low + around.low > card.usable_bytes
-    reserved = bands.band("reserved", case=case)
-    is_in = high * reserved.high + around.high <= card.usable_bytes
+    around, even = _around_bytes(request), _swept(request, batches, lengths, 1.0)
+    mid, high = even, even
+    if request.architecture.n_experts:
+        uneven = bands.overheads("imbalance")["experts"]
+        mid, high = (_swept(request, batches, lengths, share) for share in (uneven.mid, uneven.high))
+    is_over = even["allocated"] * request.band("allocated").low + around.low > card.usable_bytes
+    is_in = _held(request, high, "high") + around.high <= card.usable_bytes
     return FitMap(
         micro_batches=np.asarray(micro_batches),
         seq_lens=np.asarray(seq_lens),
-        device_bytes=mid * reserved.mid + around.mid,
+        device_bytes=_held(request, mid, "mid") + around.mid,
         verdicts=np.where(is_in, 0, np.where(is_over, 2, 1)),
     )
 
 
-def _swept(request: Request, batches: Any, lengths: Any, imbalance: float) -> npt.NDArray[np.float64]:
-    settings = request.settings(micro_batch=batches, seq_len=lengths, imbalance=imbalance)
-    return np.asarray(most(*(pools_bytes(one, live=live_bytes(one)) for one in settings)))
+def _swept(request: Request, batches: Any, lengths: Any, imbalance: float) -> dict[str, npt.NDArray[np.float64]]:
+    """The most that any stage allocates and reserves for each point, before the bands."""
+    settings = list(request.settings(micro_batch=batches, seq_len=lengths, imbalance=imbalance))
+    lives = [live_bytes(one) for one in settings]
+    held = (pools_bytes(one, live=live) for one, live in zip(settings, lives, strict=True))
+    return {
+        "allocated": np.asarray(most(*(most(*live.values()) for live in lives))),
+        "reserved": np.asarray(most(*held)),
+    }
+
+
+def _held(request: Request, swept: dict[str, npt.NDArray[np.float64]], bound: str) -> npt.NDArray[np.float64]:
+    """One end of the band of what is reserved, which is never less than that of what is allocated."""
+    ends = [swept[kind] * getattr(request.band(kind), bound) for kind in ("allocated", "reserved")]
+    return np.asarray(np.maximum(*ends))

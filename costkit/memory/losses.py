@@ -4,9 +4,9 @@
   more: 12 bytes a logit.
 - `compiled`: the same, fused by torch.compile: the 16-bit logits and their gradient, 4 bytes.
 - `chunked`: eager over eight pieces of the sequence, so that only one piece's gradients are in FP32.
-- `fused-linear`: the head's matrix product and the loss together, piece by piece (Liger, Cut Cross-Entropy): the
-  logits are never there as a whole, but the gradients of the hidden states and of the head are made in the forward
-  pass.
+- `fused-linear`: the head's matrix product and the loss together, piece by piece (Liger): the logits are never there as
+  a whole, but the gradients of the hidden states and of the head are made in the forward pass. A piece has as many
+  tokens as make its logits no larger than all hidden states.
 - `vocab-parallel`: Megatron-LM's, in place: 6 bytes. `loss-parallel`: PyTorch's over sharded logits: 16 bytes.
 """
 
@@ -32,8 +32,8 @@ class Loss:
 
     kept_fp32, kept: From the forward to the backward pass, in FP32 and in the compute format. forward_fp32, forward:
     Only until the loss is computed. backward_fp32: Only while its backward pass runs, besides the gradient of the
-    logits. hole_fp32: FP32 copies' worth of memory that PyTorch's allocator can't use, because what was freed is too
-    small.
+    logits. hole_fp32: FP32 copies' worth of memory that PyTorch's allocator can't use: where the 16-bit logits lay no
+    FP32 tensor has room, which is half a copy; of chunks it is one chunk.
     """
 
     kept_fp32: float = 0.0
@@ -49,7 +49,7 @@ LOSSES: Mapping[str, Loss] = MappingProxyType(
         "eager": Loss(kept_fp32=1, forward_fp32=1, forward=1, backward_fp32=2, hole_fp32=0.5),
         "compiled": Loss(kept=1),
         "chunked": Loss(kept_fp32=1, forward=1, backward_fp32=1 / _CHUNKS, hole_fp32=1 / _CHUNKS),
-        "fused-linear": Loss(backward_fp32=2 / 64),
+        "fused-linear": Loss(),
         "vocab-parallel": Loss(kept_fp32=1, forward=1),
         "loss-parallel": Loss(kept_fp32=1, forward_fp32=1, forward=1, backward_fp32=3, hole_fp32=0.5),
     }
@@ -86,6 +86,8 @@ def step(name: str, scene: Scene) -> Step:
     if name == "fused-linear":
         gradient = 0.0 * logits
         kept = kept + compute * scene.architecture.hidden * scene.tokens
+        piece = 2 * FP32 * scene.architecture.hidden * scene.tokens
+        return Step(LOGITS, kept=kept).passing(inward=gradient, spare=piece)
     spare = FP32 * loss.backward_fp32 * logits - (gradient if name in ("eager", "loss-parallel") else 0.0)
     return Step(LOGITS, kept=kept).passing(inward=gradient, spare=spare)
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from costkit.memory import losses, optimizers, settings, states, tape
 from costkit.memory.blocks import huggingface
+from costkit.memory.recipes import FP32
 from costkit.memory.settings import CHECKPOINTS, COMMUNICATION, GATHERED, Setting
 from costkit.memory.states import GRADIENTS
 from costkit.memory.tape import Bytes, Parts, Tape, times, together
@@ -85,14 +86,15 @@ def _around_layer(setting: Setting, phase: str) -> Parts:
     if setting.gathers:
         found[GATHERED] = settings.gathered_bytes(setting, phase)
         after_head = phase == "recompute" and setting.stage.has_head and held.adapters is None
-        found[COMMUNICATION] = 4.0 * (held.largest_outer if after_head else held.of(held.trained_of_layer))
+        reduced = held.of(held.trained_of_layer)
+        found[COMMUNICATION] = FP32 * (max(held.largest_outer, reduced) if after_head else reduced)
     return found
 
 
 def _block_keeps_its_input(setting: Setting) -> bool:
     """Whether a block's first norm keeps the hidden states themselves, which the checkpoint then shares."""
     scene = setting.scene
-    return not setting.is_hugging_face or scene.family.biases or scene.recipe.stream == 4
+    return not setting.is_hugging_face or scene.family.biases or scene.recipe.stream == FP32
 
 
 def _left_by_layer(setting: Setting, block: Tape) -> float:
@@ -141,7 +143,7 @@ def _loss(setting: Setting, block: Tape) -> Iterator[Moment]:
     for parts in tape.backward(settings.with_gradients(setting, _head(setting))):
         yield Moment("loss", together(around, reducing, parts))
         if setting.gathers and held.adapters is None:
-            reducing = {COMMUNICATION: 4.0 * held.largest_outer}
+            reducing = {COMMUNICATION: FP32 * held.largest_outer}
 
 
 def _left_by_head(setting: Setting) -> float:
@@ -170,7 +172,7 @@ def _embedding(setting: Setting, block: Tape) -> Iterator[Moment]:
     gradients = _left_by_head(setting) + _left_by_layer(setting, block) * setting.stage.n_layers
     found = together(_running(setting), {GRADIENTS: gradients, tape.WORKING: own})
     if setting.gathers:
-        found = together(found, {GATHERED: recipe.compute * tokens, COMMUNICATION: 4.0 * tokens})
+        found = together(found, {GATHERED: recipe.compute * tokens, COMMUNICATION: FP32 * tokens})
     yield Moment("backward", together(found, {STREAM: scene.stream_bytes}))
     if scene.architecture.tied_embeddings and not setting.gathers and setting.stage.has_head and own:
         yield Moment("backward", together(found, {tape.WORKING: made * tokens}))

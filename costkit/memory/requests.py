@@ -12,13 +12,15 @@ from costkit import tables
 from costkit.architectures import Architecture, named
 from costkit.memory import bands, losses, states
 from costkit.memory.adapters import Adapters
+from costkit.memory.bands import Calibration
 from costkit.memory.blocks.scene import Scene
 from costkit.memory.optimizers import OPTIMIZERS, STEPS
-from costkit.memory.recipes import PRECISIONS, STACKS, recipe
+from costkit.memory.recipes import PRECISIONS, STACKS, Recipe, recipe
 from costkit.memory.settings import Setting
 from costkit.memory.sharding import ZERO_OF_STACK, Sharding, stages
 from costkit.memory.tape import Bytes
 from costkit.tables import Gpu, lookup
+from costkit.units import Range
 
 CHECKPOINTING = ("none", "selective", "full")
 ATTENTION = ("flash", "eager")
@@ -63,6 +65,7 @@ class Request:
     accumulates: bool = False
     offload_optimizer: bool = False
     holds_output: bool | None = None
+    calibration: Calibration = field(default_factory=Calibration)
 
     def __post_init__(self) -> None:
         self._check_types()
@@ -111,6 +114,10 @@ class Request:
             tensor=self.sharding.tensor,
         )
 
+    def band(self, kind: str) -> Range:
+        """Measured over estimated bytes, of what is "allocated" or "reserved"."""
+        return bands.band(kind, case=self.case, calibration=self.calibration)
+
     def settings(self, *, micro_batch: Bytes, seq_len: Bytes, imbalance: float = 1.0) -> Iterator[Setting]:
         """One setting for each pipeline stage; arrays of micro-batches or sequence lengths are swept."""
         scene = self._scene(micro_batch, seq_len, imbalance)
@@ -158,10 +165,10 @@ class Request:
 
     def check_gpu(self, gpu: Gpu) -> None:
         """Raise `ValueError` for a precision that the GPU does not have."""
-        peaks = gpu.peak_flop_per_s
-        if _PEAK_OF[self.precision] in peaks:
+        if self.precision in precisions_of(gpu):
             return
-        possible = " or ".join(repr(name) for name, peak in _PEAK_OF.items() if peak in peaks)
+        *others, last = map(repr, precisions_of(gpu))
+        possible = f"{', '.join(others)} or {last}" if others else last
         raise ValueError(f"precision is {self.precision!r}, which {gpu.name} does not have: use {possible}")
 
     @property
@@ -173,19 +180,29 @@ class Request:
         """The same request with other values."""
         return replace(self, **changes)  # type: ignore[arg-type]
 
+    @property
+    def _recipe(self) -> Recipe:
+        """Number formats; FSDP under Hugging Face gathers 16-bit weights, so that autocast has nothing to cast."""
+        if self.adapters is not None:
+            return self.adapters.recipe
+        found = recipe(self.precision, stack=self.stack)
+        gathers = self.zero == 3 and self.sharding.n_shards > 1
+        return recipe(self.precision, stack="fsdp2") if found.casts and gathers else found
+
     def _scene(self, micro_batch: Bytes, seq_len: Bytes, imbalance: float) -> Scene:
         sharding, stack = self.sharding, self.stack
         spread = stack in ("fsdp2", "simplefsdp") if sharding.sequence_parallel is None else sharding.sequence_parallel
         learned = bool(self.architecture.n_positions)
         return Scene(
             architecture=self.architecture,
-            recipe=recipe(self.precision, stack=stack) if self.adapters is None else self.adapters.recipe,
+            recipe=self._recipe,
             tokens=micro_batch * seq_len / sharding.context,
             seq_len=seq_len,
             attention=self.attention,
             adapters=self.adapters,
             tensor=sharding.tensor,
             expert=sharding.expert,
+            expert_tensor=sharding.expert_tensor,
             sequence_parallel=spread and sharding.tensor > 1,
             masked=stack in ("huggingface", "deepspeed") if self.padded is None else self.padded,
             dropout=stack == "megatron" and learned if self.dropout is None else self.dropout,
@@ -206,15 +223,23 @@ class Request:
         stack, n_shards = self.stack, self.sharding.n_shards
         if stack in ("fsdp2", "simplefsdp") and n_shards > 1 and self.zero < 2:
             raise ValueError(
-                f"sharding zero is {self.zero}, but FSDP2 always shards: leave zero out or use 3, or 2 to keep weights"
+                f"sharding zero is {self.zero}, but FSDP2 always shards: leave it out or use 3, or 2 to keep weights"
                 " gathered from forward to backward; stack 'huggingface' has DDP"
             )
         if stack == "megatron" and self.zero > 1:
             raise ValueError(
                 f"sharding zero is {self.zero}, but Megatron-LM's distributed optimizer is ZeRO stage 1: use 0 or 1"
             )
+        if self.optimizer_step is not None and stack in ("megatron", "deepspeed"):
+            raise ValueError(
+                f"optimizer_step is {self.optimizer_step!r}, but stack {stack!r} has a step of its own: leave it out"
+            )
+        for name, stacks in (("padded", ("huggingface", "deepspeed")), ("dropout", ("megatron",))):
+            if getattr(self, name) and stack not in stacks:
+                known = " and ".join(map(repr, stacks))
+                raise ValueError(f"{name} is True, which is modelled for stack {known}, not {stack!r}: leave it out")
         if self.compiled and stack != "fsdp2":
-            raise ValueError(f"compiled blocks are modelled for stack 'fsdp2', not {stack!r}: leave compiled out")
+            raise ValueError(f"compiled is True, which is modelled for stack 'fsdp2', not {stack!r}: leave it out")
 
     def _check_adapters(self) -> None:
         architecture = self.architecture
@@ -228,8 +253,18 @@ class Request:
         if architecture.family in ("gpt2", "gpt-neox", "chinchilla") or architecture.n_experts:
             raise ValueError(
                 f"adapters are modelled for dense blocks of LLaMA's kind, not for {architecture.name}"
-                f" (family {architecture.family!r}): leave adapters out"
+                f" (family {architecture.family!r}): leave them out"
             )
+
+
+def precisions_of(gpu: Gpu) -> tuple[str, ...]:
+    """The precisions that a GPU can train in.
+
+    >>> from costkit import tables
+    >>> precisions_of(tables.gpu("V100-SXM2-16GB"))
+    ('fp32', 'fp16-mixed')
+    """
+    return tuple(name for name, peak in _PEAK_OF.items() if peak in gpu.peak_flop_per_s)
 
 
 def request_of(architecture: Architecture | str, details: Mapping[str, Any]) -> Request:
@@ -243,4 +278,4 @@ def request_of(architecture: Architecture | str, details: Mapping[str, Any]) -> 
 
 def gpu_of(gpu: Gpu | str) -> Gpu:
     """A GPU by itself or by its name."""
-    return tables.gpu(gpu) if isinstance(gpu, str) else gpu
+    return gpu if isinstance(gpu, Gpu) else tables.gpu(gpu)

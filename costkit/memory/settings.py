@@ -10,6 +10,7 @@ from costkit.memory import losses, states, tape
 from costkit.memory.blocks import huggingface, megatron, torchtitan
 from costkit.memory.blocks.scene import Scene
 from costkit.memory.optimizers import is_hidden_matrix
+from costkit.memory.recipes import FP32
 from costkit.memory.sharding import Stage
 from costkit.memory.states import GRADIENTS, Holdings
 from costkit.memory.tape import Bytes, Parts, Tape
@@ -18,6 +19,9 @@ GATHERED, COMMUNICATION, CHECKPOINTS = "gathered weights", "communication buffer
 WORKSPACES, INPUTS = "workspaces", "inputs"
 FP8_COPIES = "FP8 copies of weights"
 """Transformer Engine keeps each weight as FP8 and its transpose; torchao casts anew each time."""
+
+_IDS_BYTES, _FP8_COPIES = 16, 2
+"""Token ids and labels as 64-bit integers; an FP8 weight and its transpose, a byte each."""
 
 _BLOCKS: MappingProxyType[str, ModuleType] = MappingProxyType(
     {
@@ -114,7 +118,9 @@ def base(setting: Setting) -> Parts:
     if setting.stack == "huggingface" and held.sharding.n_shards > 1 and held.zero == 0:
         base[COMMUNICATION] = recipe.gradients * held.n_trained()
     if recipe.fp8 and setting.blocks is not torchtitan:
-        base[FP8_COPIES] = 2.0 * setting.stage.n_layers * held.of(tuple(filter(is_hidden_matrix, held.of_layer)))
+        base[FP8_COPIES] = (
+            _FP8_COPIES * setting.stage.n_layers * held.of(tuple(filter(is_hidden_matrix, held.of_layer)))
+        )
     if setting.stack == "megatron" and scene.sequence_parallel:
         base[COMMUNICATION] = recipe.compute * scene.architecture.hidden * scene.tokens
     return base
@@ -145,10 +151,10 @@ def inputs(setting: Setting) -> Parts:
     scene = setting.scene
     if setting.stack == "megatron":
         return megatron.inputs(scene, setting.micro_batch)
-    found = 16 * scene.tokens
+    found = _IDS_BYTES * scene.tokens
     if not scene.architecture.n_positions:
         found = found + 2 * scene.seq_len * scene.architecture.head_dim * (
-            4 if scene.recipe.casts else scene.recipe.stream
+            FP32 if scene.recipe.casts else scene.recipe.stream
         )
     if setting.checkpointing == "full" and setting.is_hugging_face:
         mask = scene.recipe.compute if scene.attention == "eager" else 1 if scene.masked else 0

@@ -45,7 +45,7 @@ class Sharding:
                 raise ValueError(f"sharding {field.name} is {value!r}; it must be a whole number of at least 1")
         if self.zero is not None and (type(self.zero) is not int or not 0 <= self.zero <= 3):
             raise ValueError(f"sharding zero is {self.zero!r}; it must be a ZeRO stage from 0 to 3")
-        if self.sequence_parallel not in (None, True, False):
+        if self.sequence_parallel is not None and not isinstance(self.sequence_parallel, bool):
             raise ValueError(
                 f"sharding sequence_parallel is {self.sequence_parallel!r}; it must be True, False or None"
             )
@@ -100,7 +100,9 @@ class Sharding:
             degrees = f"tensor {self.tensor} x pipeline {self.pipeline} x context {self.context}"
             copies = f" x data {self.data}" if self.data > 1 else ""
             need = f"{self.n_gpus}" if copies else f"a multiple of {others}"
-            raise ValueError(f"{n_gpus} GPUs can't be divided into {degrees}{copies}: use {need}")
+            raise ValueError(
+                f"n_gpus is {n_gpus:,}, which can't be divided into {degrees}{copies}: use {need}, or other degrees"
+            )
 
 
 def _check_tensor(tensor: int, architecture: Architecture) -> None:
@@ -110,16 +112,16 @@ def _check_tensor(tensor: int, architecture: Architecture) -> None:
     if heads % tensor:
         raise ValueError(
             f"sharding tensor is {tensor}, which does not divide the {heads} attention heads of {name}: use"
-            f" {_divisor_near(heads, tensor)}"
+            f" {divisor_near(heads, tensor)}"
         )
     if architecture.ffn % tensor:
         raise ValueError(
             f"sharding tensor is {tensor}, which does not divide {name}'s ffn width of {architecture.ffn}: use"
-            f" {_divisor_near(math.gcd(heads, architecture.ffn), tensor)}"
+            f" {divisor_near(math.gcd(heads, architecture.ffn), tensor)}"
         )
 
 
-def _divisor_near(whole: int, wanted: int) -> int:
+def divisor_near(whole: int, wanted: int) -> int:
     """The largest divisor of a number that is no more than the one wanted."""
     return max(n for n in range(1, min(wanted, whole) + 1) if whole % n == 0)
 

@@ -52,8 +52,8 @@ class Holdings:
 
     def share(self, tensor: Tensor) -> float:
         """The part of a tensor that this GPU multiplies with: what tensor and expert parallelism leave."""
-        of_expert = self.sharding.expert * self.sharding.expert_tensor
-        return 1 / {"": 1, "tensor": self.sharding.tensor, "expert": of_expert}[tensor.split]
+        degrees = self.sharding
+        return tensor.share(tensor=degrees.tensor, expert=degrees.expert, expert_tensor=degrees.expert_tensor)
 
     def shards(self, tensor: Tensor) -> float:
         """GPUs that ZeRO divides a tensor by."""

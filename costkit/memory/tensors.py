@@ -16,7 +16,10 @@ ATTENTION, FEED_FORWARD, NORM, EMBEDDING, HEAD = "attention", "feed-forward", "n
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """`copies` weights of one shape; a vector has one row. `split`: by "tensor", by "expert" or not at all ("")."""
+    """`copies` weights of one shape; a vector has one row. `split`: by "tensor", by "expert" or not at all ("").
+
+    `n_pieces`: Into how many it can be split at most, 0 for any number.
+    """
 
     part: str
     rows: int
@@ -24,16 +27,20 @@ class Tensor:
     copies: int = 1
     split: str = "tensor"
     name: str = ""
+    n_pieces: int = 0
+
+    def share(self, *, tensor: int, expert: int, expert_tensor: int) -> float:
+        """The part of it that one GPU multiplies with; a tensor of few pieces is copied where there are more GPUs."""
+        if self.split == "expert":
+            return 1 / (expert * expert_tensor)
+        if not self.split:
+            return 1.0
+        return 1 / (min(tensor, self.n_pieces) if self.n_pieces else tensor)
 
     @property
     def n_each(self) -> int:
         """Elements of one of them."""
         return self.rows * self.columns
-
-    def n_on_gpu(self, *, tensor: int = 1, expert: int = 1) -> float:
-        """Elements on one GPU of so many that share the tensors."""
-        degree = {"tensor": tensor, "expert": tensor * expert, "": 1}[self.split]
-        return self.n_each * self.copies / degree
 
     @property
     def is_matrix(self) -> bool:
@@ -41,15 +48,15 @@ class Tensor:
         return self.rows > 1
 
 
-def n_elements(tensors: Iterable[Tensor], *, tensor: int = 1, expert: int = 1) -> float:
-    """Elements of all of them on one GPU.
+def n_elements(tensors: Iterable[Tensor]) -> int:
+    """Elements of all of them.
 
     >>> from costkit.architectures import named
     >>> llama = named("llama-2-7b")
-    >>> f"{32 * n_elements(of_layer(llama)) + n_elements(around(llama)):,.0f}"
+    >>> f"{32 * n_elements(of_layer(llama)) + n_elements(around(llama)):,}"
     '6,738,415,616'
     """
-    return sum(one.n_on_gpu(tensor=tensor, expert=expert) for one in tensors)
+    return sum(one.n_each * one.copies for one in tensors)
 
 
 def of_layer(architecture: Architecture) -> tuple[Tensor, ...]:
@@ -82,7 +89,7 @@ def _attention(architecture: Architecture) -> list[Tensor]:
         ]
     found = [
         Tensor(ATTENTION, queries, hidden, name="query"),
-        Tensor(ATTENTION, keys, hidden, copies=2, name="key or value"),
+        Tensor(ATTENTION, keys, hidden, copies=2, name="key or value", n_pieces=architecture.n_kv_heads),
         Tensor(ATTENTION, hidden, queries, name="output"),
     ]
     if family.relative_positions:

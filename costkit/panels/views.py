@@ -28,9 +28,10 @@ FRONTIER_PLACES = {
 MEMORY_PLACES = {
     "Allocated": 2,
     "Reserved": 2,
-    "Shown by nvidia-smi": 2,
+    "On the device": 2,
     "Usable": 1,
     "Largest micro-batch": 1,
+    "Batch": 2,
     "Divided by": 2,
     "Measured": 2,
 }

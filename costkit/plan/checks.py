@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from costkit import tables
+from costkit import memory, tables
 from costkit.plan.documents import beside
 from costkit.plan.kinds import PlanError, shown, suggestion
 from costkit.plan.shapes import architecture
@@ -18,14 +18,6 @@ if TYPE_CHECKING:
 NODE_PRICE_FACTOR = 3
 GPUS_PER_NODE = 8
 SIZE_TOLERANCE = 0.01
-_PEAK_OF = {
-    "fp32": "fp32",
-    "tf32": "tf32",
-    "fp16-mixed": "fp16",
-    "bf16-mixed": "bf16",
-    "bf16": "bf16",
-    "fp8-mixed": "fp8",
-}
 
 
 def check_consistent(plan: Plan, keys: Sequence[str], folder: Path | None) -> None:
@@ -74,10 +66,9 @@ def _check_price(plan: Plan) -> None:
 
 
 def _check_precision(plan: Plan) -> None:
-    wanted, peaks = plan.memory.precision, tables.gpu(plan.hardware.gpu).peak_flop_per_s
-    if _PEAK_OF[wanted] in peaks:
+    wanted, possible = plan.memory.precision, memory.precisions_of(tables.gpu(plan.hardware.gpu))
+    if wanted in possible:
         return
-    possible = [name for name, peak in _PEAK_OF.items() if peak in peaks]
     raise PlanError(
         f"memory.precision is {wanted!r}, which {plan.hardware.gpu} does not have: "
         f"use {' or '.join(map(repr, possible))}"

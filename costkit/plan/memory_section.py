@@ -11,8 +11,8 @@ from costkit.plan.section import Section
 _FROZEN = ("16-bit", "nf4")
 
 
-def _degree(label: str, about: str, high: int) -> Number:
-    return Number(label, "GPUs", 1, high, 1, 1e6, about, whole=True)
+def _degree(label: str, about: str, high: int, unit: str = "GPUs") -> Number:
+    return Number(label, unit, 1, high, 1, 1e6, about, whole=True)
 
 
 def _measured(label: str, about: str) -> Number:
@@ -77,8 +77,14 @@ class MemorySection(Section):
         False
     )
     padded: Annotated[
-        bool, Flag("Padded or packed batches", "Whether attention is given a mask, which Hugging Face then keeps.")
-    ] = True
+        bool | None,
+        Flag(
+            "Padded or packed batches", "Whether attention is given a mask, and keeps it; left out: as the stack does."
+        ),
+    ] = None
+    dropout: Annotated[
+        bool | None, Flag("Dropout", "Whether activations are dropped, which keeps masks; left out: as the stack does.")
+    ] = None
     offload_optimizer: Annotated[
         bool, Flag("Optimizer on the CPU", "Whether the optimizer's state is kept in the host's memory.")
     ] = False
@@ -86,7 +92,7 @@ class MemorySection(Section):
         int | None,
         Number(
             "ZeRO stage",
-            "stage",
+            "ZeRO stages",
             0,
             3,
             0,
@@ -98,13 +104,20 @@ class MemorySection(Section):
     ] = None
     tensor_parallel: Annotated[int, _degree("Tensor parallel", "GPUs that share each matrix.", 64)] = 1
     pipeline_parallel: Annotated[int, _degree("Pipeline parallel", "Stages that share the layers.", 128)] = 1
+    interleave: Annotated[
+        int, _degree("Model chunks a stage", "Chunks of interleaved pipeline stages.", 32, "chunks")
+    ] = 1
+    sequence_parallel: Annotated[
+        bool | None,
+        Flag("Sequence parallel", "Whether tensor parallelism divides norms too; left out: as the stack does."),
+    ] = None
     context_parallel: Annotated[int, _degree("Context parallel", "GPUs that share each sequence.", 128)] = 1
     expert_parallel: Annotated[int, _degree("Expert parallel", "GPUs that share the experts.", 256)] = 1
     adapter_rank: Annotated[
         int | None,
         Number(
             "LoRA rank",
-            "rank",
+            "ranks",
             1,
             256,
             1,

@@ -7,6 +7,7 @@ from costkit.figures.fitting.listed import (
     scores_table,
     settings_table,
     stages_table,
+    unscored_table,
     ways_table,
 )
 from costkit.figures.fitting.map import map  # noqa: A004 - the picture is a map
@@ -23,5 +24,6 @@ __all__ = [
     "settings",
     "settings_table",
     "stages_table",
+    "unscored_table",
     "ways_table",
 ]

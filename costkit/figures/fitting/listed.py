@@ -81,7 +81,7 @@ def formats_table(found: Sequence[NumberFormat]) -> Table:
     columns: Columns = {
         "precision": "Precision",
         "optimizer": "Optimizer",
-        "bytes_per_param": ("Bytes a parameter at the step, one GPU", lambda value: f"{value:.2f}"),
+        "bytes_per_param": ("Weights, gradients and state, bytes a parameter", lambda value: f"{value:.2f}"),
         "peak": ("Live peak of the plan", gib),
         "device": ("On the device", gib),
         "verdict": "Verdict",
@@ -123,11 +123,13 @@ def scores_table() -> Table:
     rows = [
         {
             "source": _source(one.source),
-            "stack": one.stack,
+            "stack": one.stack if one.scored_as == one.stack else f"{one.stack}, as {one.scored_as}",
             "metric": one.metric,
             "n": one.n,
             "median_error": one.median_error,
             "mean_absolute_error": one.mean_absolute_error,
+            "held_out_error": one.held_out_error,
+            "within_band": one.within_band,
             "worst_error": one.worst.error_fraction,
             "worst_id": one.worst.id,
         }
@@ -140,9 +142,18 @@ def scores_table() -> Table:
         "n": ("Runs", str),
         "median_error": ("Median error", _signed),
         "mean_absolute_error": ("Mean absolute error", percent),
+        "held_out_error": ("the same, model held out", percent),
+        "within_band": ("Within the band", percent),
         "worst_error": ("Worst", _signed),
     }
     return Table(rows, "scores", caption="This calculator against measured runs", columns=columns)
+
+
+def unscored_table() -> Table:
+    """Why runs have neither an error nor a verdict, and how many."""
+    rows = [{"why": why, "n": n} for why, n in memory.unscored()]
+    columns: Columns = {"why": "Why", "n": ("Runs", str)}
+    return Table(rows, "unscored", caption="Runs that can't be scored", columns=columns)
 
 
 def misses_table(beyond: float = 0.15) -> Table:

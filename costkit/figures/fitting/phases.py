@@ -1,7 +1,8 @@
 """When does what live? The parts of a training step in each phase, and what the GPU has to hold for it.
 
-- Left: live tensors by group in the five phases, the peak named. Right: the three numbers that tools show, each with
-  its band, the GPU's usable memory as a line through both, and the measured peak where the plan has one.
+- Left: live tensors by group in the five phases, the peak named. Right: the three numbers that tools show (what the
+  device holds is nvidia-smi's), each with its band, and the measured peak where the plan has one. The line through both
+  is the GPU's usable memory.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from costkit.figures.fitting.groups import GROUPS, grouped
 from costkit.figures.layers import Layered
 from costkit.memory import PHASES
 from costkit.plan.fitting import Footprint, words
-from costkit.units import GIB, Range, gib
+from costkit.units import GIB, Range, gib, short_count
 
 _BARS_BOX, _RANGES_BOX = (0.062, 0.20, 0.60, 0.64), (0.745, 0.20, 0.235, 0.64)
 _NAMES = {
@@ -27,8 +28,10 @@ _NAMES = {
     "backward": "first layer's\nbackward",
     "step": "optimizer\nstep",
 }
-_RANGES = ("allocated", "reserved", "nvidia-smi")
+_RANGES = ("allocated", "reserved", "device")
 _HALF_BAR, _LEAST_SHARE = 0.36, 0.045
+_MOST_TICKS, _LONG = 8, 10_000
+_UNDER_WORDS, _OVER_BARS = 2.5, 2.8
 _LEGEND_Y, _LETTER, _GAP = -0.20, 0.0113, 0.03
 _VERDICT_COLORS = {"fits": style.GREEN, "uncertain": style.ORANGE, "does not fit": style.RED}
 _TITLES = {
@@ -49,8 +52,10 @@ def phases(answer: Footprint, *, reuse: Figure | None = None) -> Figure:
     made.clear_moving()
     made.set_label(_alt(answer))
     made.move(style.title(made, _finding(answer)))
-    for artist in (*_bars(made.axes[0], answer), *_ranges(made.axes[1], answer)):
-        made.move(artist)
+    for ax, artists in zip(made.axes, (_bars(made.axes[0], answer), _ranges(made.axes[1], answer)), strict=True):
+        line = ax.axhline(answer.gpu.usable_bytes / GIB, color=style.INK, linewidth=1.2, zorder=_OVER_BARS)
+        for artist in (*artists, line):
+            made.move(artist)
     return made
 
 
@@ -70,15 +75,15 @@ def _alt(answer: Footprint) -> str:
 def _top(answer: Footprint) -> float:
     """The top of the axis in GiB: a quarter above the GPU, or a round number above what is needed."""
     usable, needed = answer.gpu.usable_bytes / GIB, answer.budget.device_bytes.high / GIB
-    published = (answer.published_bytes or 0.0) / GIB
-    most = max(needed, published)
+    measured = (answer.measured_bytes or 0.0) / GIB
+    most = max(needed, measured)
     if most <= 1.25 * usable:
         return 1.3 * usable
     step = 10 ** np.floor(np.log10(most)) / 2
     return float(np.ceil(1.08 * most / step) * step)
 
 
-# What stands still: axes and the GPU's line.
+# What stands still: the axes.
 
 
 def _still(answer: Footprint, top: float, key: object) -> Layered:
@@ -90,28 +95,29 @@ def _still(answer: Footprint, top: float, key: object) -> Layered:
     positions = np.arange(0, top + step / 2, step)
     for ax, which in ((bars, "GiB"), (ranges, "")):
         ax.set_ylim(0, top)
-        style.ticks(ax, "y", positions.tolist(), [f"{value:g}" for value in positions], which)
+        style.ticks(ax, "y", positions.tolist(), [_short(value) for value in positions], which)
         ax.grid(axis="y", color=style.FAINT, linewidth=0.8)
         ax.set_axisbelow(True)
-        ax.axhline(answer.gpu.usable_bytes / GIB, color=style.INK, linewidth=1.2, zorder=4)
     style.ticks(bars, "x", list(range(len(PHASES))), [_NAMES[phase] for phase in PHASES], "")
     style.ticks(ranges, "x", list(range(len(_RANGES))), list(_RANGES), "")
-    style.label(
-        bars,
-        (-0.5, answer.gpu.usable_bytes / GIB),
-        f"usable on {answer.gpu.name}: {gib(answer.gpu.usable_bytes)}",
-        color=style.INK,
-        offset=(4, 7),
-        ground=True,
-    )
-    style.heading(bars, "Live tensors in each phase of a training step")
+    style.heading(bars, f"Live tensors by phase; the line: {answer.gpu.name} offers {gib(answer.gpu.usable_bytes)}")
     style.heading(ranges, "What it takes, with its band")
     return made
 
 
+def _gib(n_bytes: float) -> str:
+    """Memory in GiB, short enough to stand beside its neighbours."""
+    return gib(n_bytes) if n_bytes < _LONG * GIB else f"{_short(n_bytes / GIB)} GiB"
+
+
 def _tick_step(top: float) -> float:
     power = 10 ** np.floor(np.log10(top))
-    return float(next(power * part for part in (0.1, 0.2, 0.5, 1.0) if top / (power * part) <= 8))
+    return float(next(power * part for part in (0.1, 0.2, 0.5, 1.0, 2.0) if top / (power * part) <= _MOST_TICKS))
+
+
+def _short(value: float) -> str:
+    """A number of GiB that takes little room: 250, 250k, 2.5M."""
+    return short_count(value) if value >= _LONG else f"{value:,g}"
 
 
 # What moves: the answer.
@@ -121,6 +127,9 @@ def _bars(ax: Axes, answer: Footprint) -> list[Artist]:
     """The groups stacked in each phase, their names in the peak's bar, and totals above."""
     corners, colors, found, top = [], [], list[Artist](), ax.get_ylim()[1]
     for i, phase in enumerate(PHASES):
+        if phase not in answer.budget.phases:
+            found.append(_absent(ax, i))
+            continue
         at, is_peak = 0.0, phase == answer.budget.peak_phase
         left, right = i - _HALF_BAR, i + _HALF_BAR
         for name, amount in grouped(answer.budget.fullest.phase_parts.get(phase, {})).items():
@@ -131,14 +140,19 @@ def _bars(ax: Axes, answer: Footprint) -> list[Artist]:
                 found.append(_inside(ax, (i, (at + end) / 2), name))
             at = end
         found.append(_total(ax, (i, at), is_peak=is_peak))
-    bars = PolyCollection(corners, facecolors=colors, edgecolors="white", linewidths=0.6, zorder=3)
+    bars = PolyCollection(corners, facecolors=colors, edgecolors="white", linewidths=0.6, zorder=_UNDER_WORDS)
     ax.add_collection(bars, autolim=False)
     return [bars, *found, *_legend(ax, answer)]
 
 
 def _total(ax: Axes, at: tuple[float, float], *, is_peak: bool) -> Artist:
     ink = style.INK if is_peak else style.GREY
-    return style.label(ax, at, gib(at[1] * GIB), color=ink, offset=(0, 8), ha="center", bold=is_peak, ground=True)
+    return style.label(ax, at, _gib(at[1] * GIB), color=ink, offset=(0, 8), ha="center", bold=is_peak, ground=True)
+
+
+def _absent(ax: Axes, i: int) -> Artist:
+    """In place of the loss of a pipeline stage that has no head."""
+    return style.label(ax, (i, 0.0), "not on\nthis stage", offset=(0, 14), ha="center", size=style.TINY)
 
 
 def _inside(ax: Axes, at: tuple[float, float], name: str) -> Artist:
@@ -164,18 +178,18 @@ def _ranges(ax: Axes, answer: Footprint) -> list[Artist]:
     values = dict(zip(_RANGES, (budget.allocated_bytes, budget.reserved_bytes, budget.device_bytes), strict=True))
     found: list[Artist] = [_band_lines(ax, list(values.values()), color)]
     for i, value in enumerate(values.values()):
-        at, text = (i, value.high / GIB), gib(value.mid)
+        at, text = (i, value.high / GIB), _gib(value.mid)
         found.append(style.label(ax, at, text, color=color, offset=(0, 9), ha="center", bold=True, ground=True))
-    if answer.published_bytes is not None:
-        found += _measured(ax, answer.published_bytes, answer.published_metric)
+    if answer.measured_bytes is not None:
+        found += _measured(ax, answer.measured_bytes, answer.measured_metric)
     return found
 
 
 def _measured(ax: Axes, n_bytes: float, metric: str) -> list[Artist]:
     """The measured peak as a diamond on the number that it is one of."""
-    at = (_RANGES.index("nvidia-smi" if metric == "device" else metric), n_bytes / GIB)
+    at = (_RANGES.index(metric), n_bytes / GIB)
     (diamond,) = ax.plot([at[0]], [at[1]], "D", color=style.INK, markersize=7, markeredgecolor="white", zorder=6)
-    text = f"measured {gib(n_bytes)}"
+    text = f"measured {_gib(n_bytes)}"
     return [diamond, style.label(ax, at, text, color=style.INK, offset=(0, -14), ha="center", ground=True)]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -11,6 +12,7 @@ from costkit.plan.fitting import Compared
 from costkit.units import GIB, gib
 
 _BOX = (0.075, 0.14, 0.70, 0.69)
+_NEAR, _FEW, _MOST_TICKS, _LEAST_APART = 1.55, 12, 10, 0.045
 _NAMES = {"none": "no", "selective": "selective", "full": "full"}
 _COLORS = {"none": style.RED, "selective": style.ORANGE, "full": style.BLUE}
 
@@ -22,17 +24,19 @@ def settings(compared: Compared) -> Figure:
     style.title(figure, _finding(compared))
     ax = style.axes(figure, _BOX)
     usable = answer.gpu.usable_bytes / GIB
-    shown = [one for one in compared.choices if one.budget.device_bytes.mid / GIB <= 1.55 * usable]
-    speeds = [one.throughput.mid for one in shown] or [1.0]
-    ax.set_xlim(0, 1.6 * usable)
+    shown = _shown(compared, usable)
+    speeds = [one.throughput.mid for one in shown]
+    right = max(1.6 * usable, 1.1 * max(one.budget.device_bytes.mid / GIB for one in shown))
+    ax.set_xlim(0, right)
     ax.set_ylim(min(0.7, min(speeds) - 0.05), max(1.1, max(speeds) + 0.08))
-    ax.axvspan(usable, 1.6 * usable, color=style.FAINT, zorder=0)
+    ax.axvspan(usable, right, color=style.FAINT, zorder=0)
     style.label(ax, (usable, ax.get_ylim()[1]), f"beyond {gib(answer.gpu.usable_bytes)}", offset=(5, -10))
     _points(ax, shown)
     _frontier(ax, [one for one in shown if one.on_frontier])
-    step = 20 if usable > 60 else 10 if usable > 30 else 5
-    marks = [float(value) for value in range(0, int(1.6 * usable) + 1, step)]
-    style.ticks(ax, "x", marks, [f"{value:g}" for value in marks], "GiB on the device (middle estimate)")
+    power = 10 ** np.floor(np.log10(right))
+    step = next(power * part for part in (0.1, 0.2, 0.5, 1.0, 2.0) if right / (power * part) <= _MOST_TICKS)
+    marks = np.arange(0, right, step).tolist()
+    style.ticks(ax, "x", marks, [f"{value:,.10g}" for value in marks], "GiB on the device (middle estimate)")
     low, high = ax.get_ylim()
     speeds_at = [value / 10 for value in range(int(low * 10) + 1, int(high * 10) + 1, 1 if high - low < 1 else 2)]
     style.ticks(ax, "y", speeds_at, [f"{value:.0%}" for value in speeds_at], "Tokens per second, relative")
@@ -42,12 +46,21 @@ def settings(compared: Compared) -> Figure:
     return figure
 
 
+def _shown(compared: Compared, usable: float) -> list[memory.Choice]:
+    """The settings near the GPU's size; where none is, the few that need least."""
+    by_need = sorted(compared.choices, key=lambda one: one.budget.device_bytes.mid)
+    near = [one for one in by_need if one.budget.device_bytes.mid / GIB <= _NEAR * usable]
+    return near or by_need[:_FEW]
+
+
 def _finding(compared: Compared) -> str:
     best = compared.best
     if best is None:
-        return "None of these settings surely fits"
+        return "None of these settings fits with its band"
     way = {"none": "No", "selective": "Selective", "full": "Full"}[best.budget.request.checkpointing]
-    return f"{way} checkpointing with a micro-batch of {best.budget.micro_batch} is the fastest that surely fits"
+    return (
+        f"{way} checkpointing with a micro-batch of {best.budget.micro_batch:,} is the fastest that fits with its band"
+    )
 
 
 def _points(ax: Axes, shown: list[memory.Choice]) -> None:
@@ -64,8 +77,12 @@ def _frontier(ax: Axes, best: list[memory.Choice]) -> None:
     line = sorted(best, key=lambda one: one.budget.device_bytes.mid)
     points = [(one.budget.device_bytes.mid / GIB, one.throughput.mid) for one in line]
     ax.plot([x for x, _ in points], [y for _, y in points], color=style.GREY, linewidth=1.0, zorder=2)
+    labelled = np.full(2, -1.0)
     for at, one in zip(points, line, strict=True):
-        style.label(ax, at, f"x{one.budget.micro_batch}", offset=(0, 11), ha="center", size=style.TINY)
+        place = ax.transAxes.inverted().transform(ax.transData.transform(at))
+        if np.hypot(*(place - labelled)) > _LEAST_APART:
+            style.label(ax, at, f"x{one.budget.micro_batch:,}", offset=(0, 11), ha="center", size=style.TINY)
+            labelled = place
 
 
 def _key(figure: Figure) -> None:
@@ -74,7 +91,7 @@ def _key(figure: Figure) -> None:
         figure.text(0.80, 0.80 - 0.07 * i, "●", color=color, fontsize=style.NORMAL, va="center")
         figure.text(0.825, 0.80 - 0.07 * i, word, fontsize=style.SMALL, color=style.INK, va="center")
     notes = (
-        "filled: surely fits",
+        "filled: fits with its band",
         "square: weights sharded",
         "xN: micro-batch",
         "band: low to high",

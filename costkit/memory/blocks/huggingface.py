@@ -22,8 +22,8 @@ from costkit.memory.tape import Bytes, Step, Tape
 from costkit.memory.tensors import ATTENTION, FEED_FORWARD, NORM
 
 LOGITS, ROUTER = "logits and loss", "router"
-_ROUTER_BYTES = 3 * FP32
-"""Logits, probabilities and weights of the router, for every expert."""
+_ROUTER_BYTES, _NORM_AT_WORK = 3 * FP32, 2 * FP32
+"""Logits, probabilities and weights of the router, for every expert; two FP32 tensors in the norm's backward pass."""
 
 
 def block(scene: Scene) -> Tape:
@@ -115,7 +115,7 @@ def _norm(scene: Scene, *, keeps_input: bool = True) -> Step:
         kept, spare = (stream * hidden if keeps_input else 0) + 2 * stream, stream * hidden
     else:
         normalized = stream * hidden if is_trained else 0
-        kept, spare = FP32 * hidden + FP32 + normalized, (16 if stream != FP32 else 8) * hidden
+        kept, spare = FP32 * hidden + FP32 + normalized, (2 if stream != FP32 else 1) * _NORM_AT_WORK * hidden
     gradients = float(scene.recipe.gradients * hidden * (2 if scene.family.biases else 1)) if is_trained else 0.0
     step = Step(NORM, kept=kept * scene.tokens, made=gradients, stored=gradients)
     return step.passing(outward=scene.stream_bytes, spare=spare * scene.tokens)
@@ -139,13 +139,14 @@ def _attention(scene: Scene) -> Tape:
     query = _linear(scene, ATTENTION, hidden, queries, bias=bias, target="q")
     key = _linear(scene, ATTENTION, hidden, keys, bias=bias, keeps=recipe.casts, target="k")
     value = _linear(scene, ATTENTION, hidden, keys, bias=bias, keeps=recipe.casts, target="v")
-    output = _linear(scene, ATTENTION, queries, hidden, keeps=scene.attention == "eager", target="o")
-    if scene.adapters is None:
-        output = _linear(scene, ATTENTION, queries, hidden, keeps=False)
+    keeps_result = scene.adapters is not None and scene.attention == "eager"
+    output = _linear(scene, ATTENTION, queries, hidden, keeps=keeps_result, target="o")
+    positions = (_linear(scene, ATTENTION, hidden, queries),) if scene.family.relative_positions else ()
     return (
         query.passing(outward=compute * queries * tokens, spare=stream + _dequantized(scene, hidden, queries)),
         key.passing(inward=nothing, outward=of_keys, spare=stream),
         value.passing(inward=stream, outward=of_keys),
+        *positions,
         *((_head_norms(scene),) if scene.family.qk_norm else ()),
         _scores(scene),
         output.passing(inward=compute * queries * tokens, spare=cast + _dequantized(scene, queries, hidden)),
@@ -232,7 +233,7 @@ def _experts(scene: Scene) -> Tape:
     """
     architecture = scene.architecture
     routed = scene.tokens * architecture.n_experts_per_token * scene.imbalance
-    n_here = architecture.n_experts / scene.expert
+    n_here = scene.n_experts_here
     of_all = [
         replace(step, copies=step.copies * n_here, made=step.made * n_here, stored=step.stored * n_here)
         for step in _feed_forward(scene, scene.width, routed)

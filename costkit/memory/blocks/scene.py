@@ -16,7 +16,8 @@ class Scene:
     """One GPU's share of the work, and how it is done.
 
     tokens: Tokens of a micro-batch on this GPU (context parallelism divides them). seq_len: Tokens of a whole sequence.
-    tensor, expert: Degrees of parallelism. sequence_parallel: Whether norms and residuals are split by it as well.
+    tensor, expert, expert_tensor: Degrees of parallelism.
+    sequence_parallel: Whether norms and residuals are split by it as well.
     masked: Whether the batch is padded or packed, so that attention is given a mask. dropout: Whether there is any.
     imbalance: Tokens that the busiest GPU's experts get, over an even share. compiled: Whether blocks are compiled.
     """
@@ -29,6 +30,7 @@ class Scene:
     adapters: Adapters | None = None
     tensor: int = 1
     expert: int = 1
+    expert_tensor: int = 1
     sequence_parallel: bool = False
     masked: bool = True
     dropout: bool = False
@@ -52,8 +54,9 @@ class Scene:
 
     @property
     def keys(self) -> float:
-        """Width of the keys, and of the values, on this GPU."""
-        return self.architecture.n_kv_heads * self.architecture.head_dim / self.tensor
+        """Width of the keys, and of the values, on this GPU: at least one head, which GPUs then hold copies of."""
+        heads = self.architecture.n_kv_heads / self.tensor
+        return max(heads, 1) * self.architecture.head_dim
 
     @property
     def heads(self) -> float:
@@ -63,7 +66,12 @@ class Scene:
     @property
     def width(self) -> float:
         """Width of the feed-forward block on this GPU, of one expert where there are experts."""
-        return self.architecture.ffn / self.tensor
+        return self.architecture.ffn / (self.expert_tensor if self.architecture.n_experts else self.tensor)
+
+    @property
+    def n_experts_here(self) -> float:
+        """Experts that this GPU holds, each divided by `expert_tensor`."""
+        return self.architecture.n_experts / self.expert
 
     @property
     def vocab(self) -> float:

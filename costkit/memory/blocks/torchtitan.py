@@ -11,6 +11,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from costkit.memory.blocks import megatron
 from costkit.memory.blocks.scene import Scene
 from costkit.memory.recipes import FP32
@@ -71,8 +73,10 @@ def _attention(scene: Scene) -> Tape:
         spare = 2 * compute * (queries - keys) * tokens
     gradients = compute * hidden * tokens
     norms = compute * (queries + keys) * tokens if scene.family.qk_norm else 0.0
+    positions = (_matrix(scene, ATTENTION, hidden, queries),) if scene.family.relative_positions else ()
     return (
         _norm(scene),
+        *positions,
         _matrix(scene, ATTENTION, hidden, queries + 2 * keys, norms).passing(inward=gradients, outward=fused),
         Step(ATTENTION, kept=core).passing(inward=fused, outward=out, spare=spare),
         _matrix(scene, ATTENTION, queries, hidden).passing(inward=out),
@@ -96,5 +100,26 @@ def _feed_forward(scene: Scene) -> Tape:
 
 
 def _experts(scene: Scene) -> Tape:
-    """Megatron-LM's set, which grouped matrix products share; its gradients are made by the matrices below."""
-    return megatron.experts(scene)
+    """Megatron-LM's set of tensors, with the 16-bit gradients of the experts' gathered matrices."""
+    router, up, activation, down, *shared = megatron.experts(scene)
+    hidden, compute = scene.architecture.hidden, scene.recipe.compute
+    one = float(compute * scene.n_experts_here * hidden * scene.width)
+    gate = float(compute * scene.architecture.n_experts * hidden)
+    n_up = 2 if scene.family.gated else 1
+    return (
+        replace(router, made=gate, stored=gate),
+        replace(up, made=n_up * one, stored=n_up * one),
+        activation,
+        replace(down, made=one, stored=one),
+        *_with_shared_gradients(scene, shared),
+    )
+
+
+def _with_shared_gradients(scene: Scene, steps: list[Step]) -> Tape:
+    """The expert that sees every token: a gate of one number, and matrices as of a dense block."""
+    if not steps:
+        return ()
+    hidden, compute = scene.architecture.hidden, scene.recipe.compute
+    one = float(compute * hidden * scene.architecture.shared_expert_ffn / scene.tensor)
+    gate, (up, activation, down) = float(compute * hidden), steps
+    return (replace(up, made=2 * one + gate, stored=2 * one + gate), activation, replace(down, made=one, stored=one))

@@ -8,10 +8,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from costkit import architectures, memory, tables
 from costkit.plan.fitting import words
+from costkit.plan.fitting.keys import errors_by_keys
 from costkit.plan.schema import Plan
 from costkit.units import GIB, Range
 
@@ -40,34 +42,45 @@ class Footprint:
         return self.budget.request.architecture
 
     @property
-    def published_bytes(self) -> float | None:
-        """The peak that the plan's case publishes, or None."""
-        published = self.plan.case.published_peak_gib
-        return None if published is None else published * GIB
+    def is_calibrated(self) -> bool:
+        """Whether the plan names a peak of a run of its own, by which the bands were moved."""
+        return self.budget.request.calibration != memory.Calibration()
 
     @property
-    def published_metric(self) -> str:
-        """Which of the three numbers was published."""
+    def measured_bytes(self) -> float | None:
+        """The peak of a run of the plan's own, else the one that its case publishes, or None."""
+        asked, case = self.plan.memory, self.plan.case
+        own = (asked.measured_reserved_gib, asked.measured_allocated_gib, case.published_peak_gib)
+        return next((value * GIB for value in own if value is not None), None)
+
+    @property
+    def measured_metric(self) -> str:
+        """Which of the three numbers was measured."""
+        asked = self.plan.memory
+        if asked.measured_reserved_gib is not None:
+            return "reserved"
+        if asked.measured_allocated_gib is not None:
+            return "allocated"
         return self.plan.case.published_peak_metric or "reserved"
 
     @property
     def compared_bytes(self) -> Range:
-        """Ours, for what was published."""
-        budget = self.budget
+        """Ours, for what was measured, and before the measurement moved it."""
+        budget = self.budget.calibrated(memory.Calibration())
         return {
             "allocated": budget.allocated_bytes,
             "reserved": budget.reserved_bytes,
             "device": budget.device_bytes,
-        }[self.published_metric]
+        }[self.measured_metric]
 
-    @property
+    @cached_property
     def ways(self) -> list[memory.Way]:
         """What would make it fit, cheapest first; where it fits, what would leave more room."""
         if self.verdict == "fits":
             return memory.savings(self.budget, self.gpu)
         return memory.ways_to_fit(self.budget, self.gpu)
 
-    @property
+    @cached_property
     def map(self) -> memory.FitMap:
         """Verdicts around the plan: micro-batch against sequence length, the plan's own included."""
         request, seq_lens = self.budget.request, {*MAP_SEQ_LENS, self.budget.seq_len}
@@ -131,6 +144,11 @@ def footprint(plan: Plan) -> Footprint:
     >>> answer.verdict, answer.budget.peak_phase
     ('fits', 'loss')
     """
+    with errors_by_keys():
+        return _footprint(plan)
+
+
+def _footprint(plan: Plan) -> Footprint:
     asked, gpu = request(plan), tables.gpu(plan.hardware.gpu)
     batch = _batch(plan, asked)
     asked = asked.with_changes(accumulates=batch is not None and batch.accumulation > 1)
@@ -145,18 +163,20 @@ def footprint(plan: Plan) -> Footprint:
             reserved_bytes=None if reserved is None else reserved * GIB,
         )
         budget = budget.calibrated(measured)
-    largest = memory.largest_micro_batch(asked.architecture, gpu=gpu, seq_len=plan.training.seq_len, **asked.details)
+    largest = memory.largest_micro_batch(
+        asked.architecture, gpu=gpu, seq_len=plan.training.seq_len, **budget.request.details
+    )
     return Footprint(plan, gpu, budget, budget.verdict(gpu), largest, batch)
 
 
 def request(plan: Plan) -> memory.Request:
     """What the plan asks of memory, save micro-batch and sequence length."""
-    asked, named = plan.memory, plan.target_architecture
+    named = plan.target_architecture
     shape = architectures.of_size(plan.model.n_params) if named is None else named
-    return memory.Request(shape, sharding=_sharding(plan), adapters=_adapters(plan), **_details(plan, asked.stack))
+    return memory.Request(shape, sharding=_sharding(plan), adapters=_adapters(plan), **_details(plan))
 
 
-def _details(plan: Plan, stack: str) -> dict[str, Any]:
+def _details(plan: Plan) -> dict[str, Any]:
     asked = plan.memory
     return {
         "precision": asked.precision,
@@ -164,10 +184,11 @@ def _details(plan: Plan, stack: str) -> dict[str, Any]:
         "optimizer_step": asked.optimizer_step,
         "checkpointing": asked.checkpointing,
         "attention": asked.attention,
-        "stack": stack,
+        "stack": asked.stack,
         "loss": asked.loss,
         "compiled": asked.compiled,
-        "padded": None if asked.padded else False,
+        "padded": asked.padded,
+        "dropout": asked.dropout,
         "offload_optimizer": asked.offload_optimizer,
     }
 
@@ -186,12 +207,20 @@ def _sharding(plan: Plan) -> memory.Sharding:
         pipeline=degrees.pipeline,
         context=degrees.context,
         expert=asked.expert_parallel,
+        interleave=asked.interleave,
+        sequence_parallel=asked.sequence_parallel,
     )
 
 
 def _adapters(plan: Plan) -> memory.Adapters | None:
     asked = plan.memory
     if asked.adapter_rank is None:
+        for key in ("adapter_targets", "frozen_weights"):
+            if (value := getattr(asked, key)) != getattr(type(asked)(), key):
+                raise ValueError(
+                    f"memory.{key} is {value!r}, but without memory.adapter_rank all weights are trained: give a rank,"
+                    " such as 16"
+                )
         return None
     quantized = None if asked.frozen_weights == "16-bit" else asked.frozen_weights
     return memory.Adapters(rank=asked.adapter_rank, targets=asked.adapter_targets, quantized=quantized)

@@ -24,7 +24,7 @@ _FORMATS = (
 
 @dataclass(frozen=True)
 class Format:
-    """A precision and an optimizer: bytes a parameter that always live, the peak, and the largest micro-batch."""
+    """A precision and an optimizer: bytes a parameter of what always lives, the peak, the largest micro-batch."""
 
     precision: str
     optimizer: str
@@ -35,31 +35,33 @@ class Format:
 
 
 def formats(answer: Footprint) -> list[Format]:
-    """The plan under other precisions and optimizers, on its own GPU; those it does not have are left out."""
-    found = []
-    for precision, optimizer in _FORMATS:
-        request = answer.budget.request
-        try:
-            changed = request.with_changes(precision=precision, optimizer=optimizer)
-            changed.check_gpu(answer.gpu)
-        except ValueError:
-            continue
-        found.append(_format(answer, changed))
-    return found
+    """The plan's own precision and optimizer first, then others; formats that its GPU or its adapters rule out are not.
+
+    Precisions that the GPU does not have are left out, and other than 16-bit ones beside adapters.
+    """
+    asked, peaks = answer.budget.request, memory.precisions_of(answer.gpu)
+    own = (asked.precision, asked.optimizer)
+    possible = [pair for pair in _FORMATS if pair != own and pair[0] in peaks]
+    if asked.adapters is not None:
+        possible = [pair for pair in possible if pair[0] in ("bf16", "fp16-mixed", "bf16-mixed")]
+    return [_format(answer, precision, optimizer) for precision, optimizer in (own, *possible)]
 
 
-def _format(answer: Footprint, changed: memory.Request) -> Format:
-    shape, seq_len = changed.architecture, answer.budget.seq_len
-    budget = memory.budget(shape, micro_batch=answer.budget.micro_batch, seq_len=seq_len, **changed.details)
-    alone = changed.with_changes(sharding=memory.Sharding(), stack=changed.stack).details
-    states = memory.budget(shape, micro_batch=1, seq_len=1, **alone).phases["step"]
+def _format(answer: Footprint, precision: str, optimizer: str) -> Format:
+    changed = answer.budget.changed(precision=precision, optimizer=optimizer)
+    request = changed.request
+    alone = request.with_changes(sharding=memory.Sharding()).details
+    states = memory.budget(request.architecture, micro_batch=1, seq_len=1, **alone).fullest.phase_parts["step"]
+    kept = sum(states.get(part, 0.0) for part in ("weights", "master weights", "gradients", "optimizer state"))
     return Format(
-        precision=changed.precision,
-        optimizer=changed.optimizer,
-        bytes_per_param=states / shape.n_params,
-        budget=budget,
-        verdict=budget.verdict(answer.gpu),
-        largest=memory.largest_micro_batch(shape, gpu=answer.gpu, seq_len=seq_len, **changed.details),
+        precision=precision,
+        optimizer=optimizer,
+        bytes_per_param=kept / request.architecture.n_params,
+        budget=changed,
+        verdict=changed.verdict(answer.gpu),
+        largest=memory.largest_micro_batch(
+            request.architecture, gpu=answer.gpu, seq_len=answer.budget.seq_len, **request.details
+        ),
     )
 
 
@@ -72,7 +74,7 @@ class Compared:
 
     @property
     def best(self) -> memory.Choice | None:
-        """The fastest that surely fits, the one that needs least memory among equals; None where none fits."""
+        """The fastest that fits with its band, the one that needs least memory among equals; None where none fits."""
         return next((one for one in self.choices if one.verdict == "fits"), None)
 
     @property
@@ -100,14 +102,14 @@ class Compared:
         """What to take, in a sentence."""
         best = self.best
         if best is None:
-            return f"None of these {len(self.choices)} settings surely fits on {self.answer.gpu.name}."
+            return f"None of these {len(self.choices)} settings fits with its band on {self.answer.gpu.name}."
         request = best.budget.request
-        gain = best.throughput.mid - 1
+        gain = best.throughput.mid / (1.0 if self.own is None else self.own.throughput.mid) - 1
         speed = f"{percent(abs(gain))} {'faster' if gain > 0 else 'slower'} than" if abs(gain) > 1e-3 else "as fast as"
         return (
-            f"Of {len(self.choices)} settings the fastest that surely fits has a micro-batch of"
-            f" {best.budget.micro_batch} and {_checkpointing(request)}{_sharded(best)}:"
-            f" {gib(best.budget.device_bytes.mid)}, about {speed} the plan with a micro-batch of 1."
+            f"Of {len(self.choices)} settings the fastest that fits with its band has a micro-batch of"
+            f" {best.budget.micro_batch:,} and {_checkpointing(request)}{_sharded(best)}:"
+            f" {gib(best.budget.device_bytes.mid)}, about {speed} the plan."
         )
 
 

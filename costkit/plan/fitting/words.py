@@ -35,17 +35,21 @@ def headline(answer: Footprint) -> str:
 
 def _subject(answer: Footprint) -> str:
     plan, sequences = answer.plan, answer.budget.micro_batch
-    batch = f"{sequences} sequence{'s' if sequences > 1 else ''} of {answer.budget.seq_len:,} tokens"
+    batch = f"{_counted(sequences, 'sequence')} of {_counted(answer.budget.seq_len, 'token')}"
     what = "Training"
     if plan.memory.adapter_rank is not None:
         what = "QLoRA on" if plan.memory.frozen_weights == "nf4" else "LoRA on"
     return f"{what} {answer.architecture.name} in {plan.memory.precision} with {batch}"
 
 
+def _counted(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' if n != 1 else ''}"
+
+
 def _largest(answer: Footprint) -> str:
     if answer.largest == 0:
-        return "no micro-batch surely fits"
-    return f"the largest micro-batch that surely fits is {answer.largest:,}"
+        return "no micro-batch fits with its band"
+    return f"the largest micro-batch that fits with its band is {answer.largest:,}"
 
 
 def facts(answer: Footprint) -> tuple[tuple[str, str], ...]:
@@ -54,7 +58,7 @@ def facts(answer: Footprint) -> tuple[tuple[str, str], ...]:
     found = (
         ("Allocated", _with_band(budget.allocated_bytes)),
         ("Reserved", _with_band(budget.reserved_bytes)),
-        ("Shown by nvidia-smi", _with_band(budget.device_bytes)),
+        ("On the device", _with_band(budget.device_bytes)),
         ("Usable", gib(answer.gpu.usable_bytes)),
         ("Largest micro-batch", f"{answer.largest:,}" if answer.largest else "none"),
         ("Batch", _batch(answer)),
@@ -68,7 +72,8 @@ def _batch(answer: Footprint) -> str:
     batch = answer.batch
     if batch is None:
         return ""
-    return f"{batch.effective:,} = {batch.micro_batch:,} x {batch.accumulation:,} steps x {batch.data:,} GPUs"
+    steps, copies = _counted(batch.accumulation, "step"), "copy" if batch.data == 1 else "copies"
+    return f"{batch.effective:,} = {batch.micro_batch:,} x {steps} x {batch.data:,} {copies}"
 
 
 def _division(answer: Footprint) -> str:
@@ -85,10 +90,10 @@ def _division(answer: Footprint) -> str:
 
 
 def _measured(answer: Footprint) -> str:
-    published = answer.published_bytes
-    if published is None:
+    measured = answer.measured_bytes
+    if measured is None:
         return ""
-    return f"{gib(published)} {answer.published_metric}, ours {_signed(answer.compared_bytes.mid / published - 1)}"
+    return f"{gib(measured)} {answer.measured_metric}, estimate {_signed(answer.compared_bytes.mid / measured - 1)}"
 
 
 def _signed(error: float) -> str:
@@ -107,11 +112,17 @@ def warnings(answer: Footprint) -> tuple[str, ...]:
         ),
         (
             request.precision == "fp8-mixed",
-            "FP8 hardly saves memory: weights, gradients and optimizer state stay as they are, and copies come on top.",
+            (
+                "FP8 saves nothing of weights, gradients and optimizer state, and adds copies; only the inputs that"
+                " matrices keep shrink."
+            ),
         ),
         (
             request.attention == "eager",
-            "Eager attention writes out every score and fragments memory: runs reserved up to 49% more than they used.",
+            (
+                "Eager attention writes out every score and fragments memory; up to"
+                f" {number(request.band('reserved').high)} times the estimate was reserved."
+            ),
         ),
         (
             bool(request.architecture.n_experts),
@@ -122,8 +133,12 @@ def warnings(answer: Footprint) -> tuple[str, ...]:
             "Pipeline parallelism under FSDP2 was not scored against any run.",
         ),
         (
+            request.stack in ("huggingface", "deepspeed") and bool(_model_parallel(answer)),
+            f"Under Hugging Face's blocks {_model_parallel(answer)} was not scored against any run.",
+        ),
+        (
             request.stack == "deepspeed",
-            "DeepSpeed was scored against one table, which does not say what it measured.",
+            "DeepSpeed's communication buffers are not modelled, and its one table does not say what it measured.",
         ),
         (
             answer.verdict == "uncertain",
@@ -133,13 +148,22 @@ def warnings(answer: Footprint) -> tuple[str, ...]:
     return tuple(text for is_so, text in conditions if is_so)
 
 
+def _model_parallel(answer: Footprint) -> str:
+    """The kinds of parallelism that divide a model or a sequence, in words."""
+    sharding = answer.budget.request.sharding
+    degrees = {"tensor": sharding.tensor, "pipeline": sharding.pipeline, "context": sharding.context}
+    return " and ".join(f"{name} parallelism" for name, degree in degrees.items() if degree > 1)
+
+
 def reading(answer: Footprint) -> str:
     """The phase that binds and its largest parts."""
     budget = answer.budget
     largest = sorted(budget.parts.items(), key=lambda item: -item[1])[:3]
     shares = ", ".join(f"{name} {percent(amount / budget.peak_bytes)}" for name, amount in largest)
     stage = f" on pipeline stage {budget.fullest.stage + 1}" if len(budget.stages) > 1 else ""
-    return f"The peak is at {PHASES[budget.peak_phase]}{stage}, {gib(budget.peak_bytes)} of live tensors: {shares}."
+    before = " before your measurement" if answer.is_calibrated else ""
+    needed = f"{gib(budget.peak_bytes)} of live tensors{before}"
+    return f"The peak is at {PHASES[budget.peak_phase]}{stage}, {needed}: {shares}."
 
 
 def way_out(answer: Footprint) -> str:
@@ -149,12 +173,12 @@ def way_out(answer: Footprint) -> str:
     ways = answer.ways
     fitting = [way for way in ways if way.verdict == "fits"]
     if fitting:
-        return f"The cheapest way to fit: {joined(fitting[0])}, at {_speed(fitting[0])}."
+        return f"The cheapest way to fit among those listed: {joined(fitting[0])}, at {_speed(fitting[0])}."
     if not ways:
         return f"No single change helps on {answer.gpu.name}: use a larger GPU, more of them, or a smaller model."
     best = min(ways, key=lambda way: way.budget.device_bytes.mid)
     return (
-        f"Nothing listed surely fits; {joined(best)} comes down to {gib(best.budget.device_bytes.mid)}"
+        f"Nothing listed fits with its band; {joined(best)} comes down to {gib(best.budget.device_bytes.mid)}"
         f" ({best.verdict}). Use more GPUs, or larger ones."
     )
 
@@ -165,11 +189,12 @@ def joined(way: Way) -> str:
 
 
 def _speed(way: Way) -> str:
-    if abs(way.throughput.mid - 1) < _NEAR:
+    """The speed that is left, with its range where there is one."""
+    speed = way.throughput
+    low, mid, high = percent(speed.low), percent(speed.mid), percent(speed.high)
+    if speed.low == speed.high and abs(speed.mid - 1) < _NEAR:
         return "no cost in speed"
-    low, high = percent(way.throughput.low), percent(way.throughput.high)
-    span = "" if low == high else f" ({low} to {high})"
-    return f"{percent(way.throughput.mid)} of the speed{span}"
+    return f"{mid} of the speed ({'one pair of runs' if low == high else f'{low} to {high}'})"
 
 
 def room(answer: Footprint) -> str:
@@ -182,12 +207,12 @@ def room(answer: Footprint) -> str:
         lengths[micro_batch] = int(fitting.max()) if len(fitting) else 0
     one = lengths[1]
     if not one:
-        return f"On {answer.gpu.name} no length on this map surely fits, not even one sequence at a time."
+        return f"On {answer.gpu.name} no length on this map fits with its band, not even one sequence at a time."
     own, sequences = lengths[answer.budget.micro_batch], answer.budget.micro_batch
     more = ""
     if sequences > 1:
-        more = f", with {sequences} up to {own:,}" if own else f", with {sequences} none on this map"
-    return f"One sequence at a time surely fits up to {one:,} tokens{more}."
+        more = f", {sequences:,} up to {own:,}" if own else f", {sequences:,} at none"
+    return f"Of these lengths, one sequence fits with its band up to {_counted(one, 'token')}{more}."
 
 
 def _with_band(value: Range) -> str:
