@@ -15,10 +15,8 @@ from costkit import architectures, memory, tables
 from costkit.architectures import Architecture
 from costkit.claims.verdicts import Checked, Inputs, Kinds, Row, checked
 from costkit.memory import optimizers, recipes, tensors
-from costkit.memory.settings import FP8_COPIES, WORKSPACES
-from costkit.memory.states import GRADIENTS, MASTER, STATE, WEIGHTS
-from costkit.memory.tape import COPIES
-from costkit.memory.tensors import FEED_FORWARD, Tensor
+from costkit.memory.parts import COPIES, FEED_FORWARD, FP8_COPIES, GRADIENTS, MASTER, STATE, WEIGHTS, WORKSPACES
+from costkit.memory.tensors import Tensor
 from costkit.units import GB, GIB, MB, MIB
 
 _UNITS: Mapping[str, float] = MappingProxyType({"GB": GB, "GiB": GIB, "MB": MB, "MiB": MIB, "bytes": 1.0})

@@ -14,10 +14,11 @@ from costkit.memory.losses import LOSSES
 from costkit.memory.measured import Score, scores
 from costkit.memory.moments import PHASES
 from costkit.memory.optimizers import OPTIMIZERS, STEPS
-from costkit.memory.recipes import PRECISIONS, STACKS
+from costkit.memory.recipes import PRECISIONS
 from costkit.memory.requests import ATTENTION, CHECKPOINTING, Request, precisions_of
 from costkit.memory.scorecard import Summary, misses, summaries, unscored, wrong_verdicts
 from costkit.memory.sharding import Sharding
+from costkit.memory.stacks import STACKS, Stack
 from costkit.memory.ways import Way, savings, ways_to_fit
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "Request",
     "Score",
     "Sharding",
+    "Stack",
     "StageBudget",
     "Summary",
     "Way",

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from costkit.architectures import Architecture
+from costkit.memory.parts import ATTENTION, FEED_FORWARD
 from costkit.memory.recipes import FP32, HALF, Recipe
-from costkit.memory.tensors import ATTENTION, FEED_FORWARD, Tensor
+from costkit.memory.tensors import Tensor
 from costkit.tables import lookup
 
 TARGETS = ("q", "k", "v", "o", "gate", "up", "down")

@@ -15,6 +15,7 @@ from costkit.memory import tradeoffs
 from costkit.memory.budgets import DOES_NOT_FIT, Budget, budget
 from costkit.memory.requests import CHECKPOINTING, request_of
 from costkit.memory.sharding import Sharding
+from costkit.memory.stacks import BY_NAME
 from costkit.memory.ways import checkpointing_of
 from costkit.tables import Gpu, lookup
 from costkit.units import Range
@@ -82,7 +83,9 @@ def choices(
 
 def _shardings(sharding: Sharding, stack: str) -> list[Sharding]:
     """The sharding as it is, and with weights sharded too where that is possible."""
-    can_shard = stack in ("huggingface", "deepspeed") and sharding.n_shards > 1 and (sharding.zero or 0) < 3
+    about = lookup("stack", stack, BY_NAME)
+    is_choice = about.most_zero == 3 and not about.always_shards
+    can_shard = is_choice and sharding.n_shards > 1 and (sharding.zero or 0) < 3
     return [sharding, replace(sharding, zero=3)] if can_shard else [sharding]
 
 

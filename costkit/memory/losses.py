@@ -17,11 +17,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from costkit.memory.blocks.scene import Scene
+from costkit.memory.parts import LOGITS
 from costkit.memory.recipes import FP32
+from costkit.memory.stacks import BY_NAME
 from costkit.memory.tape import Bytes, Step
 from costkit.tables import lookup
 
-LOGITS = "logits and loss"
 _LABEL_BYTES = 8
 _CHUNKS = 8
 
@@ -54,9 +55,6 @@ LOSSES: Mapping[str, Loss] = MappingProxyType(
         "loss-parallel": Loss(kept_fp32=1, forward_fp32=1, forward=1, backward_fp32=3, hole_fp32=0.5),
     }
 )
-USUAL: Mapping[str, str] = MappingProxyType(
-    {"huggingface": "eager", "simplefsdp": "eager", "megatron": "vocab-parallel", "deepspeed": "eager"}
-)
 
 
 def usual(stack: str, *, compiled: bool, tensor: int) -> str:
@@ -65,11 +63,12 @@ def usual(stack: str, *, compiled: bool, tensor: int) -> str:
     >>> usual("fsdp2", compiled=True, tensor=1), usual("fsdp2", compiled=True, tensor=8)
     ('compiled', 'loss-parallel')
     """
-    if stack in ("fsdp2", "simplefsdp") and tensor > 1:
+    about = lookup("stack", stack, BY_NAME)
+    if about.is_megatron:
+        return "vocab-parallel"
+    if about.is_torchtitan and tensor > 1:
         return "loss-parallel"
-    if stack == "fsdp2":
-        return "compiled" if compiled else "eager"
-    return lookup("stack", stack, USUAL)
+    return "compiled" if compiled else "eager"
 
 
 def n_logits(scene: Scene) -> Bytes:

@@ -16,9 +16,10 @@ from costkit import architectures, tables
 from costkit.architectures import Architecture
 from costkit.memory.adapters import Adapters
 from costkit.memory.budgets import Budget, budget
-from costkit.memory.recipes import PRECISIONS, STACKS
-from costkit.memory.settings import WORKSPACES
+from costkit.memory.parts import WORKSPACES
+from costkit.memory.recipes import PRECISIONS
 from costkit.memory.sharding import Sharding
+from costkit.memory.stacks import BY_NAME, STACKS
 from costkit.units import GIB, MIB, Range
 
 _STACK_OF: Mapping[str, str] = {
@@ -32,7 +33,7 @@ _STACK_OF: Mapping[str, str] = {
 
 
 _YES_NO: Mapping[str, bool | None] = {"yes": True, "no": False, "": None}
-_ROUNDING = 0.001
+_ROUNDING, _LEAST_SHARDED = 0.001, 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,7 +223,7 @@ def _scored(row: Mapping[str, str], score: Score) -> Score:
         stack=score.scored_as,
         sharding=_sharding(row, score.scored_as),
         adapters=_adapters(row) if row["adapters"] not in ("", "none") else None,
-        compiled=row["compile"] == "yes" and score.scored_as == "fsdp2",
+        compiled=row["compile"] == "yes" and BY_NAME[score.scored_as].compiles is None,
         loss=row["loss"] or None,
         dropout=_YES_NO[row["dropout"]],
         padded=False if row["source"] == "fitcheck" else None,
@@ -283,11 +284,12 @@ def _sharding(row: Mapping[str, str], stack: str) -> Sharding:
     others = degree("tensor") * degree("pipeline") * degree("context")
     data = int(row["data_parallel"]) if row["data_parallel"] else max(int(row["n_gpus"] or others) // others, 1)
     zero = int(row["zero_stage"]) if row["zero_stage"] else None
-    if stack == "megatron" and zero is not None:
-        zero = min(zero, 1)
+    about = BY_NAME[stack]
+    if zero is not None:
+        zero = min(zero, about.most_zero)
     return Sharding(
         data=data,
-        zero=None if stack in ("fsdp2", "simplefsdp") and (zero or 0) < 2 else zero,
+        zero=None if about.always_shards and (zero or 0) < _LEAST_SHARDED else zero,
         tensor=degree("tensor"),
         pipeline=degree("pipeline"),
         context=degree("context"),

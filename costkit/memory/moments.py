@@ -14,14 +14,23 @@ from dataclasses import dataclass, replace
 
 from costkit.memory import losses, optimizers, settings, states, tape
 from costkit.memory.blocks import huggingface
+from costkit.memory.parts import (
+    CHECKPOINTS,
+    COMMUNICATION,
+    COPIES,
+    EMBEDDING,
+    GATHERED,
+    GRADIENTS,
+    LOGITS,
+    STEP,
+    STREAM,
+    WORKING,
+)
 from costkit.memory.recipes import FP32
-from costkit.memory.settings import CHECKPOINTS, COMMUNICATION, GATHERED, Setting
-from costkit.memory.states import GRADIENTS
+from costkit.memory.settings import Setting
 from costkit.memory.tape import Bytes, Parts, Tape, times, together
-from costkit.memory.tensors import EMBEDDING
 
 PHASES = ("forward", "loss", "recompute", "backward", "step")
-STREAM, STEP = "hidden states", "optimizer step"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +70,7 @@ def _forward_pass(setting: Setting, block: Tape) -> Iterator[Moment]:
     if setting.checkpointing == "full" and setting.is_hugging_face:
         begun = together(settings.base(setting), settings.inputs(setting), stored)
         for passing in huggingface.passing_bytes(setting.scene):
-            yield Moment("forward", together(begun, {tape.WORKING: passing}))
+            yield Moment("forward", together(begun, {WORKING: passing}))
 
 
 def _layers(setting: Setting, block: Tape) -> Iterator[Moment]:
@@ -113,13 +122,13 @@ def _forward(setting: Setting, block: Tape) -> Iterator[Parts]:
     """What lives at the end of the forward pass besides what is stored of the layers."""
     scene = setting.scene
     if setting.checkpointing != "none" and scene.recipe.casts:
-        yield {tape.COPIES: setting.stage.n_layers * sum(step.copies for step in block)}
+        yield {COPIES: setting.stage.n_layers * sum(step.copies for step in block)}
     if setting.gathers:
         yield {GATHERED: settings.gathered_bytes(setting, "forward")}
     if setting.stage.has_head:
         yield tape.kept(_head(setting))
         held = scene.recipe.compute * losses.n_logits(scene) if setting.holds_output else 0.0
-        yield {losses.LOGITS: losses.forward_bytes(setting.loss, scene) - held}
+        yield {LOGITS: losses.forward_bytes(setting.loss, scene) - held}
         if scene.recipe.casts or setting.held.adapters is not None:
             yield {STREAM: scene.stream_bytes}
     else:
@@ -167,15 +176,15 @@ def _embedding(setting: Setting, block: Tape) -> Iterator[Moment]:
     own = made * held.of(tuple(one for one in held.around if one.part == EMBEDDING))
     if setting.keeps_gradients or setting.gathers:
         own = made * tokens
-    if setting.stack == "megatron":
+    if setting.stack.is_megatron:
         own = 0.0
     gradients = _left_by_head(setting) + _left_by_layer(setting, block) * setting.stage.n_layers
-    found = together(_running(setting), {GRADIENTS: gradients, tape.WORKING: own})
+    found = together(_running(setting), {GRADIENTS: gradients, WORKING: own})
     if setting.gathers:
         found = together(found, {GATHERED: recipe.compute * tokens, COMMUNICATION: FP32 * tokens})
     yield Moment("backward", together(found, {STREAM: scene.stream_bytes}))
     if scene.architecture.tied_embeddings and not setting.gathers and setting.stage.has_head and own:
-        yield Moment("backward", together(found, {tape.WORKING: made * tokens}))
+        yield Moment("backward", together(found, {WORKING: made * tokens}))
 
 
 def _step(setting: Setting) -> Parts:

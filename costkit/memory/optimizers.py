@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from costkit.memory.tensors import EMBEDDING, HEAD, Tensor
+from costkit.memory.parts import EMBEDDING, HEAD
+from costkit.memory.tensors import Tensor
 from costkit.tables import lookup
 
 OPTIMIZERS = ("adamw", "adamw-8bit", "adafactor", "lion", "sgd-momentum", "muon")

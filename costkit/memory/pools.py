@@ -14,11 +14,11 @@ from costkit.memory.tape import Bytes
 
 def beside_bytes(setting: Setting, phase: str) -> Bytes:
     """What is held besides the live bytes of a phase."""
-    if setting.stack not in ("fsdp2", "simplefsdp"):
+    if not setting.stack.is_torchtitan:
         return 0.0
     is_loss = phase == "loss" and setting.stage.has_head
     hole = losses.hole_bytes(setting.loss, setting.scene) if is_loss else 0.0
-    if setting.stack == "simplefsdp" or not setting.gathers:
+    if not (setting.stack.gathers_aside and setting.gathers):
         return hole
     gradients_live = phase in ("backward", "step")
     return hole + _gathered_bytes(setting) + (0.0 if gradients_live else _gradients_bytes(setting))

@@ -17,7 +17,6 @@ from types import MappingProxyType
 from costkit.tables import lookup
 
 PRECISIONS = ("fp32", "tf32", "fp16-mixed", "bf16-mixed", "bf16", "fp8-mixed")
-STACKS = ("huggingface", "fsdp2", "simplefsdp", "megatron", "deepspeed")
 FP32, HALF, FP8 = 4, 2, 1
 
 

@@ -15,9 +15,10 @@ from costkit.memory.adapters import Adapters
 from costkit.memory.bands import Calibration
 from costkit.memory.blocks.scene import Scene
 from costkit.memory.optimizers import OPTIMIZERS, STEPS
-from costkit.memory.recipes import PRECISIONS, STACKS, Recipe, recipe
+from costkit.memory.recipes import PRECISIONS, Recipe, recipe
 from costkit.memory.settings import Setting
-from costkit.memory.sharding import ZERO_OF_STACK, Sharding, stages
+from costkit.memory.sharding import Sharding, stages
+from costkit.memory.stacks import BY_NAME, STACKS, Stack
 from costkit.memory.tape import Bytes
 from costkit.tables import Gpu, lookup
 from costkit.units import Range
@@ -81,22 +82,24 @@ class Request:
             self._check_adapters()
 
     @property
+    def about_stack(self) -> Stack:
+        """What the stack does where nothing is said."""
+        return BY_NAME[self.stack]
+
+    @property
     def zero(self) -> int:
         """The ZeRO stage, the stack's own where none is given."""
-        return ZERO_OF_STACK[self.stack] if self.sharding.zero is None else self.sharding.zero
+        return self.about_stack.zero if self.sharding.zero is None else self.sharding.zero
 
     @property
     def _zero_of_states(self) -> int:
         """The stage by which states are divided: FSDP2 shards the FP32 weights even where it keeps gathered ones."""
-        return 3 if self.stack in ("fsdp2", "simplefsdp") else self.zero
+        return 3 if self.about_stack.always_shards else self.zero
 
     @property
     def step_name(self) -> str:
         """The optimizer's step: Megatron-LM and DeepSpeed have their own, torchtitan's is fused, PyTorch's foreach."""
-        if self.stack in ("megatron", "deepspeed"):
-            return "fused"
-        own = "foreach" if self.stack == "huggingface" else "fused"
-        return own if self.optimizer_step is None else self.optimizer_step
+        return self.about_stack.own_step if self.optimizer_step is None else self.optimizer_step
 
     @property
     def loss_name(self) -> str:
@@ -129,7 +132,7 @@ class Request:
                     self.architecture, stage, sharding=self.sharding, zero=self._zero_of_states, adapters=self.adapters
                 ),
                 micro_batch=micro_batch,
-                stack=self.stack,
+                stack=self.about_stack,
                 optimizer=self.optimizer,
                 optimizer_step=self.step_name,
                 reshards=self.zero == 3,
@@ -190,8 +193,8 @@ class Request:
         return recipe(self.precision, stack="fsdp2") if found.casts and gathers else found
 
     def _scene(self, micro_batch: Bytes, seq_len: Bytes, imbalance: float) -> Scene:
-        sharding, stack = self.sharding, self.stack
-        spread = stack in ("fsdp2", "simplefsdp") if sharding.sequence_parallel is None else sharding.sequence_parallel
+        sharding, stack = self.sharding, self.about_stack
+        spread = stack.is_torchtitan if sharding.sequence_parallel is None else sharding.sequence_parallel
         learned = bool(self.architecture.n_positions)
         return Scene(
             architecture=self.architecture,
@@ -204,10 +207,10 @@ class Request:
             expert=sharding.expert,
             expert_tensor=sharding.expert_tensor,
             sequence_parallel=spread and sharding.tensor > 1,
-            masked=stack in ("huggingface", "deepspeed") if self.padded is None else self.padded,
-            dropout=stack == "megatron" and learned if self.dropout is None else self.dropout,
+            masked=stack.is_hugging_face if self.padded is None else self.padded,
+            dropout=stack.is_megatron and learned if self.dropout is None else self.dropout,
             imbalance=imbalance,
-            compiled=self.compiled or stack == "simplefsdp",
+            compiled=self.compiled or stack.compiles is True,
         )
 
     def _check_types(self) -> None:
@@ -220,26 +223,29 @@ class Request:
             raise ValueError(f"adapters is {repr(self.adapters)[:60]}; it must be memory.Adapters(...) or None")
 
     def _check_stack(self) -> None:
-        stack, n_shards = self.stack, self.sharding.n_shards
-        if stack in ("fsdp2", "simplefsdp") and n_shards > 1 and self.zero < 2:
+        stack, about = self.stack, self.about_stack
+        if about.always_shards and self.sharding.n_shards > 1 and self.zero < 2:
             raise ValueError(
                 f"sharding zero is {self.zero}, but FSDP2 always shards: leave it out or use 3, or 2 to keep weights"
                 " gathered from forward to backward; stack 'huggingface' has DDP"
             )
-        if stack == "megatron" and self.zero > 1:
+        if self.zero > about.most_zero:
             raise ValueError(
                 f"sharding zero is {self.zero}, but Megatron-LM's distributed optimizer is ZeRO stage 1: use 0 or 1"
             )
-        if self.optimizer_step is not None and stack in ("megatron", "deepspeed"):
+        if self.optimizer_step is not None and not about.has_steps:
             raise ValueError(
                 f"optimizer_step is {self.optimizer_step!r}, but stack {stack!r} has a step of its own: leave it out"
             )
-        for name, stacks in (("padded", ("huggingface", "deepspeed")), ("dropout", ("megatron",))):
+        possible = {
+            "padded": [name for name, one in BY_NAME.items() if one.is_hugging_face],
+            "dropout": [name for name, one in BY_NAME.items() if one.is_megatron],
+            "compiled": [name for name, one in BY_NAME.items() if one.compiles is None],
+        }
+        for name, stacks in possible.items():
             if getattr(self, name) and stack not in stacks:
                 known = " and ".join(map(repr, stacks))
                 raise ValueError(f"{name} is True, which is modelled for stack {known}, not {stack!r}: leave it out")
-        if self.compiled and stack != "fsdp2":
-            raise ValueError(f"compiled is True, which is modelled for stack 'fsdp2', not {stack!r}: leave it out")
 
     def _check_adapters(self) -> None:
         architecture = self.architecture

@@ -10,27 +10,29 @@ from costkit.memory import losses, states, tape
 from costkit.memory.blocks import huggingface, megatron, torchtitan
 from costkit.memory.blocks.scene import Scene
 from costkit.memory.optimizers import is_hidden_matrix
+from costkit.memory.parts import (
+    CHECKPOINTS,
+    COMMUNICATION,
+    FP8_COPIES,
+    GRADIENTS,
+    INPUTS,
+    LOGITS,
+    MASTER,
+    STATE,
+    WORKSPACES,
+)
 from costkit.memory.recipes import FP32
 from costkit.memory.sharding import Stage
-from costkit.memory.states import GRADIENTS, Holdings
+from costkit.memory.stacks import Stack
+from costkit.memory.states import Holdings
 from costkit.memory.tape import Bytes, Parts, Tape
 
-GATHERED, COMMUNICATION, CHECKPOINTS = "gathered weights", "communication buffers", "checkpoints"
-WORKSPACES, INPUTS = "workspaces", "inputs"
-FP8_COPIES = "FP8 copies of weights"
-"""Transformer Engine keeps each weight as FP8 and its transpose; torchao casts anew each time."""
-
 _IDS_BYTES, _FP8_COPIES = 16, 2
-"""Token ids and labels as 64-bit integers; an FP8 weight and its transpose, a byte each."""
+"""Token ids and labels as 64-bit integers; Transformer Engine keeps each weight as FP8 and its
+transpose, a byte each, while torchao casts anew each time."""
 
 _BLOCKS: MappingProxyType[str, ModuleType] = MappingProxyType(
-    {
-        "huggingface": huggingface,
-        "deepspeed": huggingface,
-        "fsdp2": torchtitan,
-        "simplefsdp": torchtitan,
-        "megatron": megatron,
-    }
+    {"huggingface": huggingface, "torchtitan": torchtitan, "megatron": megatron}
 )
 
 
@@ -46,7 +48,7 @@ class Setting:
     stage: Stage
     held: Holdings
     micro_batch: Bytes
-    stack: str
+    stack: Stack
     optimizer: str
     optimizer_step: str
     reshards: bool
@@ -60,7 +62,7 @@ class Setting:
     @property
     def blocks(self) -> Any:
         """The module that knows what the stack's blocks keep."""
-        return _BLOCKS[self.stack]
+        return _BLOCKS[self.stack.blocks]
 
     @property
     def n_saved(self) -> float:
@@ -70,12 +72,12 @@ class Setting:
     @property
     def keeps_gradients(self) -> bool:
         """Whether gradients live all the time: in Megatron-LM's buffers, or between micro-batches."""
-        return self.stack == "megatron" or self.accumulates
+        return self.stack.is_megatron or self.accumulates
 
     @property
     def is_hugging_face(self) -> bool:
         """Whether the blocks are those of transformers."""
-        return self.blocks is huggingface
+        return self.stack.is_hugging_face
 
     @property
     def gathers(self) -> bool:
@@ -93,13 +95,13 @@ class Setting:
     @property
     def keeps_gathered(self) -> bool:
         """Whether gathered weights stay from the forward to the backward pass, as under pipeline parallelism."""
-        is_sharded = self.blocks is torchtitan and self.held.sharding.n_shards > 1
+        is_sharded = self.stack.is_torchtitan and self.held.sharding.n_shards > 1
         return is_sharded and (not self.reshards or self.held.sharding.pipeline > 1)
 
 
 def with_gradients(setting: Setting, block: Tape) -> Tape:
     """The tape with the weight gradients that this setting makes: added to a buffer at once, or to what is there."""
-    if setting.stack == "megatron":
+    if setting.stack.is_megatron:
         return tuple(replace(step, made=0.0, stored=0.0) for step in block)
     if setting.accumulates:
         return tuple(replace(step, stored=0.0) for step in block)
@@ -112,16 +114,16 @@ def base(setting: Setting) -> Parts:
     base = states.fixed(held, recipe=recipe, optimizer=setting.optimizer)
     base[WORKSPACES] = setting.workspace_bytes
     if setting.offloads:
-        base |= {states.MASTER: 0.0, states.STATE: 0.0}
+        base |= {MASTER: 0.0, STATE: 0.0}
     if setting.keeps_gradients:
         base[GRADIENTS] = states.gradients_bytes(held, recipe=recipe)
-    if setting.stack == "huggingface" and held.sharding.n_shards > 1 and held.zero == 0:
+    if setting.stack.buffers_reduce and held.sharding.n_shards > 1 and held.zero == 0:
         base[COMMUNICATION] = recipe.gradients * held.n_trained()
-    if recipe.fp8 and setting.blocks is not torchtitan:
+    if recipe.fp8 and not setting.stack.is_torchtitan:
         base[FP8_COPIES] = (
             _FP8_COPIES * setting.stage.n_layers * held.of(tuple(filter(is_hidden_matrix, held.of_layer)))
         )
-    if setting.stack == "megatron" and scene.sequence_parallel:
+    if setting.stack.is_megatron and scene.sequence_parallel:
         base[COMMUNICATION] = recipe.compute * scene.architecture.hidden * scene.tokens
     return base
 
@@ -143,13 +145,13 @@ def output(setting: Setting) -> Parts:
     """The logits, where the training loop holds the model's output through the step (as PEFT's examples do)."""
     if not (setting.holds_output and setting.stage.has_head):
         return {}
-    return {losses.LOGITS: setting.scene.recipe.compute * losses.n_logits(setting.scene)}
+    return {LOGITS: setting.scene.recipe.compute * losses.n_logits(setting.scene)}
 
 
 def inputs(setting: Setting) -> Parts:
     """Token ids, labels, RoPE tables, and the mask that checkpointed layers are called with."""
     scene = setting.scene
-    if setting.stack == "megatron":
+    if setting.stack.is_megatron:
         return megatron.inputs(scene, setting.micro_batch)
     found = _IDS_BYTES * scene.tokens
     if not scene.architecture.n_positions:
@@ -168,7 +170,7 @@ def saved(setting: Setting, block: Tape) -> Parts:
         return tape.kept(block)
     if setting.checkpointing == "full":
         return {CHECKPOINTS: setting.scene.stream_bytes}
-    if setting.stack == "megatron":
+    if setting.stack.is_megatron:
         full = tape.kept(block)
         return full | {"attention": full["attention"] - megatron.attention_core_bytes(setting.scene)}
     return torchtitan.selective(setting.scene)

@@ -14,9 +14,6 @@ from dataclasses import dataclass, fields
 
 from costkit.architectures import Architecture
 
-ZERO_OF_STACK = {"huggingface": 0, "fsdp2": 3, "simplefsdp": 3, "megatron": 0, "deepspeed": 0}
-"""What a stack does where nothing is said; FSDP2 always shards."""
-
 
 @dataclass(frozen=True, slots=True)
 class Sharding:

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from costkit.architectures import Architecture
 from costkit.memory import optimizers, tensors
 from costkit.memory.adapters import Adapters
+from costkit.memory.parts import EMBEDDING, HEAD, MASTER, STATE, WEIGHTS
 from costkit.memory.recipes import FP32, Recipe
 from costkit.memory.sharding import Sharding, Stage
 from costkit.memory.tape import Parts
 from costkit.memory.tensors import Tensor
-
-WEIGHTS, MASTER, GRADIENTS, STATE = "weights", "master weights", "gradients", "optimizer state"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,7 @@ class Holdings:
     @property
     def largest_outer(self) -> float:
         """Elements of the embedding or the head on this GPU, whichever this stage has."""
-        outer = (one for one in self.around if one.part in (tensors.EMBEDDING, tensors.HEAD))
+        outer = (one for one in self.around if one.part in (EMBEDDING, HEAD))
         return max((self.of((one,)) for one in outer), default=0.0)
 
     def share(self, tensor: Tensor) -> float:
@@ -102,12 +101,12 @@ def holdings(
     """What one pipeline stage holds."""
     around = []
     for one in tensors.around(architecture):
-        if one.part == tensors.EMBEDDING:
+        if one.part == EMBEDDING:
             around += [one] if stage.has_embedding else []
         else:
             around += [one] if stage.has_head else []
     if stage.has_head and architecture.tied_embeddings and not stage.has_embedding:
-        around.append(Tensor(tensors.HEAD, architecture.vocab, architecture.hidden, name="tied head"))
+        around.append(Tensor(HEAD, architecture.vocab, architecture.hidden, name="tied head"))
     trained = () if adapters is None else adapters.tensors(architecture)
     return Holdings(sharding, zero, stage.n_layers, tensors.of_layer(architecture), tuple(around), adapters, trained)
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from costkit.memory.parts import COPIES, GRADIENTS, WORKING
+
 Bytes = float | npt.NDArray[np.float64]
 Parts = dict[str, Bytes]
-
-GRADIENTS, COPIES, WORKING = "gradients", "weight copies", "working tensors"
 
 
 @dataclass(frozen=True, slots=True)

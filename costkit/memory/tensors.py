@@ -10,8 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from costkit.architectures import FAMILIES, Architecture
-
-ATTENTION, FEED_FORWARD, NORM, EMBEDDING, HEAD = "attention", "feed-forward", "norm", "embedding", "head"
+from costkit.memory.parts import ATTENTION, EMBEDDING, FEED_FORWARD, HEAD, NORM
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,7 +134,7 @@ def _of_optimizer(found: Budget) -> Iterator[_Change]:
     request = found.request
     if request.adapters is not None:
         return
-    if request.optimizer == "adamw" and request.stack != "megatron":
+    if request.optimizer == "adamw" and request.about_stack.has_eight_bit:
         cost = tradeoffs.throughput_ratio("eight-bit optimizer")
         yield _Change("8-bit AdamW", {"optimizer": "adamw-8bit"}, cost)
     if not request.offload_optimizer:
@@ -163,21 +163,21 @@ def _of_batch(found: Budget, gpu: Gpu | str) -> Iterator[_Change]:
 
 def checkpointing_of(request: Request) -> tuple[str, ...]:
     """The ways of checkpointing that a stack has a switch for, and the request's own."""
-    has_switch = request.stack not in ("huggingface", "deepspeed")
+    has_switch = request.about_stack.has_selective
     return tuple(way for way in CHECKPOINTING if way != "selective" or has_switch or way == request.checkpointing)
 
 
 def _of_sharding(found: Budget) -> Iterator[_Change]:
     request, sharding = found.request, found.request.sharding
-    if request.stack == "megatron" and sharding.tensor > 1 and not sharding.sequence_parallel:
+    if request.about_stack.is_megatron and sharding.tensor > 1 and not sharding.sequence_parallel:
         spread = {"sharding": replace(sharding, sequence_parallel=True)}
         yield _Change("sequence parallelism", spread, tradeoffs.throughput_ratio("sequence parallelism"))
     if sharding.n_shards == 1:
         return
     yield from _of_tensor_parallelism(found)
-    if request.stack == "megatron" and request.zero == 0:
+    if request.about_stack.is_megatron and request.zero == 0:
         yield _Change("distributed optimizer", {"sharding": replace(sharding, zero=1)}, _FREE)
-    elif request.stack != "megatron" and request.zero < 3:
+    elif request.zero < request.about_stack.most_zero:
         cost = tradeoffs.throughput_ratio("DDP to sharded weights")
         yield _Change("weights sharded too (ZeRO 3)", {"sharding": replace(sharding, zero=3)}, cost)
 
@@ -186,7 +186,7 @@ def _of_tensor_parallelism(found: Budget) -> Iterator[_Change]:
     """Twice as many GPUs to a matrix, and half as many copies of the model."""
     request, sharding = found.request, found.request.sharding
     twice = 2 * sharding.tensor
-    if request.stack in ("huggingface", "deepspeed") or sharding.data % 2 or twice > _GPUS_OF_A_NODE:
+    if not request.about_stack.has_tensor or sharding.data % 2 or twice > _GPUS_OF_A_NODE:
         return
     divided = replace(sharding, tensor=twice, data=sharding.data // 2)
     with suppress(ValueError):  # a model whose heads can't be divided so is not offered it

@@ -6,36 +6,36 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from costkit.figures import style
+from costkit.memory import parts
 
 GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = MappingProxyType(
     {
-        "weights": (style.BLUE, ("weights", "gathered weights", "weight copies", "FP8 copies of weights")),
-        "gradients": (style.ORANGE, ("gradients",)),
-        "optimizer": (style.GREEN, ("optimizer state", "master weights", "optimizer step")),
+        "weights": (style.BLUE, (parts.WEIGHTS, parts.GATHERED, parts.COPIES, parts.FP8_COPIES)),
+        "gradients": (style.ORANGE, (parts.GRADIENTS,)),
+        "optimizer": (style.GREEN, (parts.STATE, parts.MASTER, parts.STEP)),
         "activations": (
             style.SKY,
             (
-                "attention",
-                "feed-forward",
-                "norm",
-                "checkpoints",
-                "dropout masks",
-                "experts",
-                "router",
-                "hidden states",
-                "inputs",
+                parts.ATTENTION,
+                parts.FEED_FORWARD,
+                parts.NORM,
+                parts.EMBEDDING,
+                parts.HEAD,
+                parts.ROUTER,
+                parts.EXPERTS,
+                parts.DROPOUT,
+                parts.CHECKPOINTS,
+                parts.STREAM,
+                parts.INPUTS,
             ),
         ),
-        "logits and loss": (style.RED, ("logits and loss",)),
-        "working": (style.PURPLE, ("working tensors",)),
-        "buffers": (style.GREY, ("communication buffers", "workspaces")),
+        "logits and loss": (style.RED, (parts.LOGITS,)),
+        "working": (style.PURPLE, (parts.WORKING,)),
+        "buffers": (style.GREY, (parts.COMMUNICATION, parts.WORKSPACES)),
     }
 )
 
 
-def grouped(parts: Mapping[str, float]) -> dict[str, float]:
+def grouped(found: Mapping[str, float]) -> dict[str, float]:
     """The parts summed by group, in the order of `GROUPS`; they sum to what the parts do."""
-    found = {name: sum(parts.get(part, 0.0) for part in members) for name, (_, members) in GROUPS.items()}
-    known = {part for _, members in GROUPS.values() for part in members}
-    found["buffers"] += sum(amount for part, amount in parts.items() if part not in known)
-    return found
+    return {name: sum(found.get(part, 0.0) for part in members) for name, (_, members) in GROUPS.items()}

@@ -68,7 +68,7 @@ def _points(ax: Axes, shown: list[memory.Choice]) -> None:
         request, needed, y = one.budget.request, one.budget.device_bytes, one.throughput.mid
         color = _COLORS[request.checkpointing]
         ax.plot([needed.low / GIB, needed.high / GIB], [y, y], color=color, alpha=0.25, linewidth=3)
-        marker = "s" if request.zero == 3 and request.stack in ("huggingface", "deepspeed") else "o"
+        marker = "s" if request.zero == 3 and not request.about_stack.always_shards else "o"
         face = color if one.verdict == "fits" else "white"
         ax.plot([needed.mid / GIB], [y], marker, markersize=6.5, zorder=4, color=color, markerfacecolor=face)
 

@@ -17,11 +17,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from costkit.memory.blocks.scene import Scene
+from costkit.memory.parts import ATTENTION, FEED_FORWARD, LOGITS, NORM, ROUTER
 from costkit.memory.recipes import FP32, HALF
 from costkit.memory.tape import Bytes, Step, Tape
-from costkit.memory.tensors import ATTENTION, FEED_FORWARD, NORM
 
-LOGITS, ROUTER = "logits and loss", "router"
 _ROUTER_BYTES, _NORM_AT_WORK = 3 * FP32, 2 * FP32
 """Logits, probabilities and weights of the router, for every expert; two FP32 tensors in the norm's backward pass."""
 

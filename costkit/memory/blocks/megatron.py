@@ -12,11 +12,10 @@
 from __future__ import annotations
 
 from costkit.memory.blocks.scene import Scene
+from costkit.memory.parts import ATTENTION, DROPOUT, EXPERTS, FEED_FORWARD, LOGITS, NORM, ROUTER
 from costkit.memory.recipes import FP32
 from costkit.memory.tape import Bytes, Parts, Step, Tape
-from costkit.memory.tensors import ATTENTION, FEED_FORWARD, NORM
 
-LOGITS, DROPOUT, ROUTER, EXPERTS = "logits and loss", "dropout masks", "router", "experts"
 _LABEL_BYTES, _MASK_BYTES = 24, 1
 _ROUTER_BYTES = 9
 """FP32 logits, FP32 probabilities and the routing map, for every expert."""

@@ -15,11 +15,9 @@ from dataclasses import replace
 
 from costkit.memory.blocks import megatron
 from costkit.memory.blocks.scene import Scene
+from costkit.memory.parts import ATTENTION, FEED_FORWARD, LOGITS, NORM
 from costkit.memory.recipes import FP32
 from costkit.memory.tape import Bytes, Parts, Step, Tape
-from costkit.memory.tensors import ATTENTION, FEED_FORWARD, NORM
-
-LOGITS = "logits and loss"
 
 
 def block(scene: Scene) -> Tape:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from costkit import memory, training
+from costkit.memory import parts
 from costkit.plan.fitting.answer import Footprint
 from costkit.units import BILLION, gib, percent
 
@@ -20,6 +21,9 @@ _FORMATS = (
     ("bf16-mixed", "adafactor"),
     ("bf16-mixed", "sgd-momentum"),
 )
+
+
+_STATES = (parts.WEIGHTS, parts.MASTER, parts.GRADIENTS, parts.STATE)
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,7 @@ def _format(answer: Footprint, precision: str, optimizer: str) -> Format:
     request = changed.request
     alone = request.with_changes(sharding=memory.Sharding()).details
     states = memory.budget(request.architecture, micro_batch=1, seq_len=1, **alone).fullest.phase_parts["step"]
-    kept = sum(states.get(part, 0.0) for part in ("weights", "master weights", "gradients", "optimizer state"))
+    kept = sum(states.get(part, 0.0) for part in _STATES)
     return Format(
         precision=precision,
         optimizer=optimizer,
@@ -125,7 +129,7 @@ def _checkpointing(request: memory.Request) -> str:
 def _sharded(choice: memory.Choice) -> str:
     """A word where sharding is what was chosen; FSDP2 has no other way."""
     request = choice.budget.request
-    is_chosen = request.zero == 3 and request.stack in ("huggingface", "deepspeed")
+    is_chosen = request.zero == 3 and not request.about_stack.always_shards
     return " with weights sharded" if is_chosen else ""
 
 

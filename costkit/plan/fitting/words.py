@@ -129,11 +129,11 @@ def warnings(answer: Footprint) -> tuple[str, ...]:
             "Experts get uneven shares of the tokens, and more uneven as routing learns: the band is wide for that.",
         ),
         (
-            request.sharding.pipeline > 1 and request.stack == "fsdp2",
+            request.sharding.pipeline > 1 and request.about_stack.is_torchtitan,
             "Pipeline parallelism under FSDP2 was not scored against any run.",
         ),
         (
-            request.stack in ("huggingface", "deepspeed") and bool(_model_parallel(answer)),
+            request.about_stack.is_hugging_face and bool(_model_parallel(answer)),
             f"Under Hugging Face's blocks {_model_parallel(answer)} was not scored against any run.",
         ),
         (
