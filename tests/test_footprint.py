@@ -206,7 +206,7 @@ def test_gpus_that_nothing_else_takes_hold_copies() -> None:
 def test_the_division_is_told() -> None:
     """Copies and degrees stand in the key numbers, and ones don't."""
     facts = [dict(answer(name).facts).get("Divided by") for name in ("every degree", "experts", "one GPU")]
-    assert facts == ["128 copies, tensor 8, pipeline 4, context 2", "8 copies, ZeRO 3, expert 8", None]
+    assert facts == ["128 whole copies, tensor 8, pipeline 4, context 2", "8 copies, ZeRO 3, expert 8", None]
 
 
 def test_adapters_are_those_of_the_plan() -> None:
@@ -391,7 +391,7 @@ def test_ways_and_settings_agree() -> None:
     ("situation", "sentence"),
     [
         ("case-50k", "The plan names no architecture"),
-        ("FP8", "FP8 saves nothing of weights"),
+        ("FP8", "FP8 saves next to nothing here"),
         ("eager", "Eager attention writes out every score"),
         ("experts", "Experts get uneven shares"),
         ("pipeline", "Pipeline parallelism under FSDP2 was not scored"),
@@ -419,7 +419,7 @@ REFUSED: dict[str, tuple[str, dict[str, object], str]] = {
     "experts": (
         "finetune-7b",
         {SHAPE: "mixtral-8x7b", "memory.expert_parallel": 3},
-        "memory.expert_parallel is 3; it must divide",
+        "memory.expert_parallel is 3; experts are spread over",
     ),
     "no such format": ("case-50k", {GPU: "V100-SXM2-16GB", PRECISION: "bf16-mixed"}, "V100-SXM2-16GB does not have"),
     "adapters elsewhere": (
@@ -491,3 +491,76 @@ def test_every_architecture_has_an_answer(shape: str) -> None:
     """Each named shape fits into a budget whose parts are those of its model."""
     found = footprint("finetune-7b", {SHAPE: shape, LENGTH: 512})
     assert (found.architecture.name, found.budget.peak_bytes > 0) == (shape, True)
+
+
+def test_a_measured_peak_stays_with_its_run() -> None:
+    """A plan whose micro-batch is changed afterwards keeps the peak as that of the micro-batch it was measured with."""
+    measured = plan.read("finetune-7b", {RESERVED: 30.0})
+    then, now = (plan.footprint(one) for one in (measured, plan.replace(measured, {MICRO: 4})))
+    assert now.plan.memory.measured_micro_batch == then.budget.micro_batch == 1
+    assert now.budget.request.calibration == then.budget.request.calibration
+    assert (now.largest, now.is_of_the_run, then.is_of_the_run) == (then.largest, False, True)
+
+
+def test_a_measured_peak_may_be_of_another_length() -> None:
+    """The run's own sequence length and micro-batch are what it is compared with."""
+    asked = {RESERVED: 30.0, "memory.measured_micro_batch": 2, "memory.measured_seq_len": 1024}
+    run = footprint("finetune-7b", asked).run
+    assert run is not None
+    assert (run.micro_batch, run.seq_len) == (2, 1024)
+
+
+def test_a_published_peak_is_of_the_plan_as_it_is() -> None:
+    """Another model, GPU, length or setting is another run; the price of an hour is not."""
+    peaks = [
+        plan.read("qlora-7b-t4", changed).case.published_peak_gib
+        for changed in (
+            {MICRO: 2},
+            {SHAPE: "llama-2-7b"},
+            {GPU: "L4"},
+            {LENGTH: 512},
+            {"hardware.usd_per_gpu_hour": 1.0},
+        )
+    ]
+    assert peaks == [None, None, None, None, plan.read("qlora-7b-t4").case.published_peak_gib]
+
+
+def test_a_peak_that_the_gpu_does_not_have_is_doubted() -> None:
+    """More than is there can't have been measured, and far more than expected is said."""
+    (impossible,) = [text for text in footprint("finetune-7b", {RESERVED: 81.0}).warnings if "measured peak" in text]
+    (doubted,) = [text for text in footprint("finetune-7b", {RESERVED: 60.0}).warnings if "measured peak" in text]
+    assert ("is more than A100-SXM4-80GB offers" in impossible, "were expected there" in doubted) == (True, True)
+
+
+@pytest.mark.parametrize("overrides", [{"memory.stack": "megatron"}, {"memory.stack": "deepspeed"}, {GPUS: 1}])
+def test_formats_leave_out_what_a_stack_does_not_have(overrides: dict[str, object]) -> None:
+    """Every stack has a table of formats, the plan's own first."""
+    found = fitting.formats(footprint("llama-3-8b", overrides))
+    assert (found[0].precision, found[0].optimizer) == ("bf16-mixed", "adamw")
+
+
+@pytest.mark.parametrize("overrides", [{"memory.checkpointing": "selective"}, {MICRO: 24}, {"memory.zero_stage": 3}])
+def test_the_plan_is_among_its_settings(overrides: dict[str, object]) -> None:
+    """Its own speed is the measure of the others."""
+    found = fitting.settings(footprint("case-50k", overrides))
+    assert found.speed(found.own) == 1.0
+
+
+def test_the_answer_as_numbers() -> None:
+    """Verdict, largest micro-batch and bytes, as a program reads them."""
+    found = answer("finetune-7b")
+    numbers = found.numbers()
+    assert (numbers["verdict"], numbers["largest_micro_batch"]) == (found.verdict, found.largest)
+    assert numbers["device_bytes"] == {
+        "low": found.budget.device_bytes.low,
+        "mid": found.budget.device_bytes.mid,
+        "high": found.budget.device_bytes.high,
+    }
+
+
+@every_situation
+def test_the_table_of_phases_is_whole(situation: str) -> None:
+    """A row for each part that lives at some time, and their sum."""
+    rows = answer(situation).phase_table()
+    parts = {part for of_phase in answer(situation).budget.fullest.phase_parts.values() for part in of_phase}
+    assert ({row["GiB"] for row in rows}, rows[-1]["GiB"]) == (parts | {"all"}, "all")

@@ -314,10 +314,16 @@ def call(shape: Architecture = llama, **changed: Any) -> Callable[[], object]:
         (call(sharding=Sharding(tensor=3)), "sharding tensor is 3, which does not divide the 32 attention heads"),
         (call(sharding=Sharding(tensor=64)), "tensor is 64, but llama-2-7b has 32 attention heads: use at most 32"),
         (call(sharding=Sharding(pipeline=33)), "pipeline is 33, but llama-2-7b has 32 layers: use at most that many"),
-        (call(sharding=Sharding(pipeline=8, interleave=5)), "pipeline x interleave is 40, but llama-2-7b has 32"),
-        (call(sharding=Sharding(interleave=2)), "interleave is 2, which needs pipeline above 1"),
-        (call(mixtral, sharding=Sharding(data=16, expert=16)), "expert is 16, but mixtral-8x7b has 8 experts: use a d"),
-        (lambda: Sharding(data=8, expert=3), "expert is 3; it must divide data x context x tensor, 8, because"),
+        (
+            call(sharding=Sharding(pipeline=8, interleave=5)),
+            "sharding pipeline x sharding interleave is 40, but llama-2-7b has 32",
+        ),
+        (call(sharding=Sharding(interleave=2)), "interleave is 2, which needs sharding pipeline above 1"),
+        (call(mixtral, sharding=Sharding(data=16, expert=16)), "expert is 16, but mixtral-8x7b has 8 experts: use 8"),
+        (
+            lambda: Sharding(data=8, expert=3),
+            "expert is 3; .* data x context x tensor, 8 GPUs, and can be over 2 of them",
+        ),
         (
             lambda: Sharding(tensor=8, pipeline=3).check_world(32),
             "n_gpus is 32, which can't be .* context 1: use a multiple of 24",
@@ -418,10 +424,10 @@ def test_a_verdict_needs_a_gpu_that_is_known() -> None:
 @pytest.mark.parametrize(
     ("measured", "sentence"),
     [
-        ({"allocated_bytes": 125.5}, "allocated_bytes is .* GiB, where 126 GiB are expected: give the bytes"),
-        ({"device_bytes": 140_000.0}, "device_bytes is .* GiB, where .* GiB are expected: give the bytes"),
-        ({"reserved_bytes": float("nan")}, "reserved_bytes is nan, where .* GiB are expected: give the bytes"),
-        ({"reserved_bytes": "1e9"}, "reserved_bytes is '1e9', where .* GiB are expected: give the bytes"),
+        ({"allocated_bytes": 125.5}, "allocated_bytes is .* GiB, where 126 GiB are expected: it must be"),
+        ({"device_bytes": 140_000.0}, "device_bytes is .* GiB, where .* GiB are expected: it must be"),
+        ({"reserved_bytes": float("nan")}, "reserved_bytes is nan, where .* GiB are expected: it must be"),
+        ({"reserved_bytes": "1e9"}, "reserved_bytes is '1e9', where .* GiB are expected: it must be"),
         ({"stats": {"num_ooms": 0}}, "nothing was measured: give torch.cuda.memory_stats.* with 'allocated_bytes.all"),
         ({}, "nothing was measured: .* or one peak in bytes"),
     ],

@@ -172,12 +172,6 @@ def test_held_out_errors_are_not_smaller() -> None:
     assert statistics.fmean(map(abs, held_out.values())) >= own > 0
 
 
-def test_bands_hold_the_runs_that_made_them() -> None:
-    """Nine in ten of the runs that a band was taken from, or more, lie within it."""
-    made = [one for one in SCORES if one.is_scored and one.raw_bytes and one.source in ("fitcheck", "torchtitan")]
-    assert (len(made), sum(one.is_within_band for one in made) / len(made) >= 0.9) == (201, True)
-
-
 def test_what_is_not_scored_is_counted() -> None:
     """Each reason with its runs, which with the rest make up all of them."""
     counted = sum(n for _, n in memory.unscored())
@@ -224,15 +218,20 @@ def test_the_readme_says_the_errors_as_they_are() -> None:
     tracker = absolute_errors(scored("pytorch-memory-tracker"))
     t4 = max(max(absolute_errors(scored("fitcheck", name))) for name in T4_METRICS)
     megatron = [one for one in scored("megatron-lm") if n_params[one.id] >= 6.5e9]
-    torchtitan = statistics.fmean(absolute_errors(scored("torchtitan", "reserved")))
-    held_out = [one.held_out_error for one in memory.summaries() if (one.source, one.stack) == ("torchtitan", "fsdp2")]
+    assert len(megatron) == 3
+    small = [one for one in scored("megatron-lm") if n_params[one.id] < 6.5e9]
+    fsdp2 = [one for one in scored("torchtitan", "reserved") if one.stack == "fsdp2"]
+    torchtitan = statistics.fmean(absolute_errors(fsdp2))
+    held_out = [one for one in memory.summaries() if (one.source, one.stack) == ("torchtitan", "fsdp2")]
+    assert held_out[0].n_held_out == 3
     stand_ins = [one.mean_absolute_error for one in memory.summaries() if one.source in STAND_INS]
     said = [
         f"The {len(tracker)} peaks of PyTorch's own tracker are met within {max(tracker):.1%}",
         f"the T4 fine-tunes within {t4:.1%} of what they allocated",
-        f"from 6.5B on within {max(absolute_errors(megatron)):.0%}",
-        f"what torchtitan reserved on average within {torchtitan:.0%}",
-        f"torchtitan's FSDP2 runs are met within {held_out[0]:.0%}",
+        f"three runs of a 7B model within {max(absolute_errors(megatron)):.0%}",
+        f"its {len(small)} runs of smaller ones within {max(absolute_errors(small)):.0%}",
+        f"what torchtitan's FSDP2 runs reserved on average within {torchtitan:.0%}",
+        f"with their own held out they are missed by {held_out[0].held_out_error:.0%} on average",
         f"are missed by {min(stand_ins):.0%} to {max(stand_ins):.0%} on average",
     ]
     assert [sentence for sentence in said if sentence not in text] == []

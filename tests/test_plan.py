@@ -210,7 +210,7 @@ def test_gpu_without_the_precision_is_refused() -> None:
     """A V100 has no BF16, and the sentence names the precisions that it has."""
     sentence = sentence_for("llama-2-7b", {"hardware.gpu": "V100-SXM2-32GB"})
     assert sentence == (
-        "memory.precision is 'bf16-mixed', which V100-SXM2-32GB does not have: use 'fp32' or 'fp16-mixed'"
+        "memory.precision is 'bf16-mixed', which V100-SXM2-32GB does not have: use one of 'fp32', 'fp16-mixed'"
     )
 
 

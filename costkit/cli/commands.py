@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from costkit.cli.output import Rows, csv_text, deliver, emit, json_text, table
@@ -126,19 +128,29 @@ def memory(arguments: Namespace) -> int:
     """Print the memory of a plan: whether it fits, the key numbers, or bytes by phase and part."""
     from costkit import plan
 
-    return _told(arguments, plan.footprint(_read_plan(arguments)))
+    answer = plan.footprint(_read_plan(arguments))
+    phases = answer.phase_table()
+    cells = [[str(cell) for cell in row.values()] for row in phases]
+    details = table(list(phases[0]), cells, cut=arguments.file is None)
+    return _told(arguments, answer, [details, answer.reading, answer.way_out], answer.numbers())
 
 
-def _told(arguments: Namespace, answer: Frontier | Footprint) -> int:
-    """Print what an answer says, in the form that was asked for."""
+def _told(
+    arguments: Namespace,
+    answer: Frontier | Footprint,
+    details: Sequence[str] = (),
+    numbers: Mapping[str, object] = MappingProxyType({}),
+) -> int:
+    """Print what an answer says, in the form that was asked for; `details` and `numbers` are text and JSON on top."""
     if arguments.csv:
         text = csv_text(answer.rows())
     elif arguments.json:
         facts, warnings = dict(answer.facts), list(answer.warnings)
-        text = json_text({"headline": answer.headline, "facts": facts, "warnings": warnings, "rows": answer.rows()})
+        told = {"headline": answer.headline, "facts": facts, "warnings": warnings}
+        text = json_text({**told, **numbers, "rows": answer.rows()})
     else:
         facts_text = table(("", ""), answer.facts, cut=arguments.file is None)
-        text = "\n\n".join([answer.headline, facts_text, *answer.warnings]) + "\n"
+        text = "\n\n".join([answer.headline, facts_text, *details, *answer.warnings]) + "\n"
     deliver(arguments, text)
     return 0
 

@@ -17,6 +17,7 @@ from costkit.memory.optimizers import OPTIMIZERS, STEPS
 from costkit.memory.recipes import PRECISIONS
 from costkit.memory.requests import ATTENTION, CHECKPOINTING, Request, precisions_of
 from costkit.memory.scorecard import Summary, misses, summaries, unscored, wrong_verdicts
+from costkit.memory.scorecard import sentence as scores_sentence
 from costkit.memory.sharding import Sharding
 from costkit.memory.stacks import STACKS, Stack
 from costkit.memory.ways import Way, savings, ways_to_fit
@@ -55,6 +56,7 @@ __all__ = [
     "precisions_of",
     "savings",
     "scores",
+    "scores_sentence",
     "summaries",
     "unscored",
     "ways_to_fit",

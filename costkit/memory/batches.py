@@ -46,9 +46,9 @@ def batch(
     whole, rest = divmod(known["effective"], others)
     if rest or not whole:
         below, above = whole * others, (whole + 1) * others
-        nearest = f"{below} or {above}" if below else f"{above}"
+        nearest = f"{below:,} or {above:,}" if below else f"{above:,}"
         raise ValueError(
-            f"effective is {known['effective']}, no multiple of {others}"
+            f"effective is {known['effective']:,}, no multiple of {others:,}"
             f" ({' x '.join(name for name in known if name != 'effective')}): use {nearest}"
         )
     return Batch(**known, **{missing[0]: whole})

@@ -130,12 +130,11 @@ class Budget:
         """The same budget with the bands that a run of one's own leaves; what is derived from it keeps them."""
         return replace(self, request=self.request.with_changes(calibration=calibration))
 
-    def changed(self, *, micro_batch: int | None = None, **changes: object) -> Budget:
-        """The budget with other settings, calibrated as this one is."""
+    def changed(self, *, micro_batch: int | None = None, fullest: bool = False, **changes: object) -> Budget:
+        """The budget with other settings, calibrated alike; `fullest` leaves out stages that can't be the peak."""
         request = self.request.with_changes(**changes)
-        return budget(
-            request.architecture, micro_batch=micro_batch or self.micro_batch, seq_len=self.seq_len, **request.details
-        )
+        sequences = self.micro_batch if micro_batch is None else micro_batch
+        return _budget(request, micro_batch=sequences, seq_len=self.seq_len, fullest=fullest)
 
     def _around_bytes(self) -> Range:
         request = self.request
@@ -201,9 +200,13 @@ def budget(  # noqa: PLR0913 - the contract of the module: every choice that dec
         "sharding": sharding,
         "adapters": adapters,
     }
-    request = request_of(architecture, chosen | details)
+    return _budget(request_of(architecture, chosen | details), micro_batch=micro_batch, seq_len=seq_len)
+
+
+def _budget(request: Request, *, micro_batch: int, seq_len: int, fullest: bool = False) -> Budget:
     request.check_batch(micro_batch=micro_batch, seq_len=seq_len)
-    balanced = tuple(map(_stage_budget, request.settings(micro_batch=micro_batch, seq_len=seq_len)))
+    settings = request.settings(micro_batch=micro_batch, seq_len=seq_len, fullest=fullest)
+    balanced = tuple(map(_stage_budget, settings))
     return Budget(request, micro_batch, seq_len, balanced, _imbalance(request, micro_batch, seq_len, balanced))
 
 
@@ -262,7 +265,7 @@ def _imbalance(
         return _EVEN
     uneven, found = bands.overheads("imbalance")["experts"], dict[str, list[float]]()
     for imbalance in (uneven.low, uneven.mid, uneven.high):
-        settings = request.settings(micro_batch=micro_batch, seq_len=seq_len, imbalance=imbalance)
+        settings = request.settings(micro_batch=micro_batch, seq_len=seq_len, imbalance=imbalance, fullest=True)
         shared = tuple(map(_stage_budget, settings))
         for kind, value in _most_of(shared).items():
             found.setdefault(kind, []).append(value / _most_of(balanced)[kind])

@@ -83,8 +83,7 @@ def _checked(kind: str, value: float | None, found: Budget) -> float | None:
     if not is_number or not _LEAST < value / estimate.mid < _MOST:
         shown = gib(value) if is_number else repr(value)
         raise ValueError(
-            f"{kind}_bytes is {shown}, where {gib(estimate.mid)} are expected: give the bytes of a run with these"
-            " settings"
+            f"{kind}_bytes is {shown}, where {gib(estimate.mid)} are expected: it must be of a run with these settings"
         )
     return float(value)
 

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -45,11 +46,14 @@ def choices(
     seq_len: int,
     micro_batches: Sequence[int] = MICRO_BATCHES,
     shardings: Sequence[Sharding] | None = None,
+    effective_batch: int | None = None,
     **how: Any,
 ) -> list[Choice]:
     """Every combination, the fastest of those that fit first; `on_frontier` marks those that no other beats.
 
-    Takes the same keywords as `budget`; `checkpointing` among them says what the first choice does.
+    Takes the same keywords as `budget`; `checkpointing` among them says what the first choice does. Shardings may
+    differ in ZeRO from `sharding`, not in degrees, whose speeds are not known. With an effective batch, micro-batches
+    that can't make it up are left out, and the others accumulate where they must.
 
     >>> from costkit.architectures import named
     >>> found = choices(named("llama-3.2-1b"), gpu="A100-SXM4-80GB", seq_len=2048)
@@ -59,26 +63,44 @@ def choices(
     """
     first, sharding = how.pop("checkpointing", "none"), how.pop("sharding", Sharding())
     lookup("checkpointing", first, dict.fromkeys(CHECKPOINTING))
-    found = []
-    for divided in shardings or _shardings(sharding, how.get("stack", "huggingface")):
-        for checkpointing in checkpointing_of(request_of(architecture, how)):
-            for micro_batch in micro_batches:
-                one = budget(
-                    architecture,
-                    micro_batch=micro_batch,
-                    seq_len=seq_len,
-                    checkpointing=checkpointing,
-                    sharding=divided,
-                    **how,
-                )
-                speed = tradeoffs.product(
-                    tradeoffs.of_checkpointing(first, checkpointing),
-                    tradeoffs.of_micro_batch(micro_batches[0], micro_batch),
-                )
-                if divided != sharding:
-                    speed = tradeoffs.product(speed, tradeoffs.throughput_ratio("DDP to sharded weights"))
-                found.append(Choice(one, one.verdict(gpu), speed))
+    found, stack = [], how.get("stack", "huggingface")
+    ways = checkpointing_of(request_of(architecture, how | {"checkpointing": first, "sharding": sharding}))
+    divisions = _shardings(sharding, stack) if shardings is None else _checked(shardings, sharding)
+    for divided, checkpointing, micro_batch in itertools.product(divisions, ways, micro_batches):
+        accumulation = _accumulation(effective_batch, micro_batch * divided.data)
+        if accumulation == 0:
+            continue
+        details = how | {"checkpointing": checkpointing, "sharding": divided}
+        if accumulation is not None:
+            details["accumulates"] = accumulation > 1
+        one = budget(architecture, micro_batch=micro_batch, seq_len=seq_len, **details)
+        speed = tradeoffs.product(
+            tradeoffs.of_checkpointing(first, checkpointing), tradeoffs.of_micro_batch(micro_batches[0], micro_batch)
+        )
+        if _is_sharded(divided, stack) and not _is_sharded(sharding, stack):
+            speed = tradeoffs.product(speed, tradeoffs.throughput_ratio("DDP to sharded weights"))
+        found.append(Choice(one, one.verdict(gpu), speed))
     return sorted((replace(one, on_frontier=_is_best(one, found)) for one in found), key=_order)
+
+
+def _accumulation(effective_batch: int | None, at_once: int) -> int | None:
+    """Micro-batches of a step, 0 where no whole number makes up the batch, None where any will do."""
+    if effective_batch is None:
+        return None
+    steps, rest = divmod(effective_batch, at_once)
+    return 0 if rest else steps
+
+
+def _checked(shardings: Sequence[Sharding], sharding: Sharding) -> Sequence[Sharding]:
+    for divided in shardings:
+        if replace(divided, zero=sharding.zero) != sharding:
+            raise ValueError(f"shardings hold {divided}, which differs from {sharding} in more than zero")
+    return shardings
+
+
+def _is_sharded(sharding: Sharding, stack: str) -> bool:
+    zero = BY_NAME[stack].zero if sharding.zero is None else sharding.zero
+    return zero == 3 and sharding.n_shards > 1
 
 
 def _shardings(sharding: Sharding, stack: str) -> list[Sharding]:

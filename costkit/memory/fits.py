@@ -22,6 +22,7 @@ from costkit.memory.requests import LARGEST_MICRO_BATCH, Request, gpu_of, reques
 from costkit.tables import Gpu
 from costkit.units import Range
 
+_ROUNDING = 1e-9
 _VERDICTS = (FITS, UNCERTAIN, DOES_NOT_FIT)
 
 
@@ -46,7 +47,7 @@ def largest_micro_batch(architecture: Architecture | str, *, gpu: Gpu | str, seq
             return 0
         if each > 0:
             largest = min(largest, 1 + (allowed - first) / each)
-    return math.floor(largest + 1e-9)
+    return math.floor(largest + _ROUNDING)
 
 
 def _around_bytes(request: Request) -> Range:
@@ -59,7 +60,7 @@ def _needs(request: Request, *, micro_batch: float, seq_len: int) -> list[float]
     allocated, reserved = request.band("allocated").high, request.band("reserved").high
     return [
         value
-        for setting in request.settings(micro_batch=micro_batch, seq_len=seq_len, imbalance=uneven)
+        for setting in request.settings(micro_batch=micro_batch, seq_len=seq_len, imbalance=uneven, fullest=True)
         for moment in moments.moments(setting)
         for value in (
             float(moment.live_bytes) * allocated,
@@ -138,7 +139,7 @@ def fit_map(
 
 def _swept(request: Request, batches: Any, lengths: Any, imbalance: float) -> dict[str, npt.NDArray[np.float64]]:
     """The most that any stage allocates and reserves for each point, before the bands."""
-    settings = list(request.settings(micro_batch=batches, seq_len=lengths, imbalance=imbalance))
+    settings = list(request.settings(micro_batch=batches, seq_len=lengths, imbalance=imbalance, fullest=True))
     lives = [live_bytes(one) for one in settings]
     held = (pools_bytes(one, live=live) for one, live in zip(settings, lives, strict=True))
     return {

@@ -250,7 +250,7 @@ def _why_not(row: Mapping[str, str]) -> str:
         (row["status"] == "max_fit", "only the longest sequence that fits is known"),
         (not (row["architecture"] or row["family"]), "the model's shape is not modelled"),
         (not (row["seq_len"] and row["micro_batch"]), "sequence length or micro-batch is not stated"),
-        (row["precision"] not in PRECISIONS, "the precision is not modelled"),
+        (row["precision"] not in PRECISIONS, "the precision is not told, or not modelled"),
         (not row["checkpointing"], "checkpointing is not stated"),
         (bool(row["offload"]), "parts are offloaded"),
         (bool(row["excluded"]), row["excluded"]),

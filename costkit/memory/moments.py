@@ -171,20 +171,21 @@ def _embedding(setting: Setting, block: Tape) -> Iterator[Moment]:
     Where the head is tied to it, then beside the head's and their sum.
     """
     scene, held, recipe = setting.scene, setting.held, setting.scene.recipe
-    tokens = held.largest_outer
+    outer, n_others = held.largest_outer, setting.n_saved - setting.stage.n_layers
     made = recipe.compute if setting.gathers else recipe.gradients
     own = made * held.of(tuple(one for one in held.around if one.part == EMBEDDING))
     if setting.keeps_gradients or setting.gathers:
-        own = made * tokens
+        own = made * outer
     if setting.stack.is_megatron:
         own = 0.0
     gradients = _left_by_head(setting) + _left_by_layer(setting, block) * setting.stage.n_layers
-    found = together(_running(setting), {GRADIENTS: gradients, WORKING: own})
+    in_flight = times(settings.saved(setting, block), n_others)
+    found = together(_running(setting), in_flight, {GRADIENTS: gradients, WORKING: own})
     if setting.gathers:
-        found = together(found, {GATHERED: recipe.compute * tokens, COMMUNICATION: FP32 * tokens})
+        found = together(found, {GATHERED: recipe.compute * outer, COMMUNICATION: FP32 * outer})
     yield Moment("backward", together(found, {STREAM: scene.stream_bytes}))
     if scene.architecture.tied_embeddings and not setting.gathers and setting.stage.has_head and own:
-        yield Moment("backward", together(found, {WORKING: made * tokens}))
+        yield Moment("backward", together(found, {WORKING: made * outer}))
 
 
 def _step(setting: Setting) -> Parts:
@@ -200,6 +201,6 @@ def _step(setting: Setting) -> Parts:
         moment_bytes=recipe.moment,
         share=share,
     )
-    fp32 = recipe.step_gradients * held.n_trained(sharded=held.zero >= 1)
+    fp32 = 0.0 if setting.offloads else recipe.step_gradients * held.n_trained(sharded=held.zero >= 1)
     embedded = 0.0 if held.adapters is None else 2 * setting.scene.stream_bytes
     return {GRADIENTS: gradients, STEP: needed + fp32, STREAM: embedded}

@@ -4,13 +4,13 @@
   arXiv:1804.04235, algorithm 4, without the first moment), Muon one moment of hidden matrices and AdamW's two of the
   rest (Jordan 2024), 8-bit AdamW one byte an element and an FP32 scale a block (Dettmers et al. 2021,
   arXiv:2110.02861).
-- `foreach` is PyTorch's default step: it works on all tensors at once and makes a list as large as one moment.
-  `single-tensor` goes tensor by tensor, `fused` needs nothing.
+- `foreach`, PyTorch's default for AdamW and SGD, works on all tensors at once and makes a list as large as one moment.
+  `single-tensor` goes tensor by tensor, as the others do; `fused` needs nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from costkit.memory.parts import EMBEDDING, HEAD
 from costkit.memory.tensors import Tensor
@@ -18,6 +18,8 @@ from costkit.tables import lookup
 
 OPTIMIZERS = ("adamw", "adamw-8bit", "adafactor", "lion", "sgd-momentum", "muon")
 STEPS = ("foreach", "single-tensor", "fused")
+FOREACH_BY_DEFAULT = ("adamw", "sgd-momentum")
+"""Optimizers whose step in PyTorch works on all tensors at once by default, and has a fused form."""
 
 _MOMENTS = {"adamw": 2, "lion": 1, "sgd-momentum": 1}
 _BLOCK, _SCALE_BYTES, _SMALLEST_8BIT = 256, 4, 4096
@@ -45,20 +47,20 @@ def moments_bytes(optimizer: str, tensor: Tensor, *, moment_bytes: int) -> float
     return float(moment_bytes * n * _MOMENTS[optimizer])
 
 
-def step_bytes(optimizer: str, step: str, tensors: Iterable[Tensor], *, moment_bytes: int, share: float = 1.0) -> float:
+def step_bytes(optimizer: str, step: str, tensors: Sequence[Tensor], *, moment_bytes: int, share: float = 1.0) -> float:
     """What the step needs on top of weights, gradients and moments; `share` of each tensor is on this GPU.
 
     >>> step_bytes("adamw", "foreach", [Tensor("attention", 8, 8)], moment_bytes=4)
     256.0
     """
     lookup("optimizer step", step, dict.fromkeys(STEPS))
-    largest = max((one.n_each for one in tensors), default=0) * share
     if optimizer == "muon":
         return _orthogonalization_bytes(tensors, moment_bytes)
     if step == "fused" or optimizer in ("sgd-momentum", "adamw-8bit"):
         return 0.0
     if step == "foreach":
         return sum(one.n_each * one.copies for one in tensors) * share * moment_bytes
+    largest = max((one.n_each for one in tensors), default=0) * share
     return float(largest * moment_bytes * (2 if optimizer == "adamw" else 1))
 
 
@@ -67,7 +69,7 @@ def is_hidden_matrix(tensor: Tensor) -> bool:
     return tensor.is_matrix and tensor.part not in (EMBEDDING, HEAD)
 
 
-def _orthogonalization_bytes(tensors: Iterable[Tensor], moment_bytes: int) -> float:
+def _orthogonalization_bytes(tensors: Sequence[Tensor], moment_bytes: int) -> float:
     """Newton-Schulz on the largest matrix: its update, two 16-bit ones of its size, two squares of its short side."""
     hidden = [one for one in tensors if is_hidden_matrix(one)]
     if not hidden:

@@ -14,7 +14,7 @@ from costkit.memory import bands, losses, states
 from costkit.memory.adapters import Adapters
 from costkit.memory.bands import Calibration
 from costkit.memory.blocks.scene import Scene
-from costkit.memory.optimizers import OPTIMIZERS, STEPS
+from costkit.memory.optimizers import FOREACH_BY_DEFAULT, OPTIMIZERS, STEPS
 from costkit.memory.recipes import PRECISIONS, Recipe, recipe
 from costkit.memory.settings import Setting
 from costkit.memory.sharding import Sharding, stages
@@ -94,12 +94,17 @@ class Request:
     @property
     def _zero_of_states(self) -> int:
         """The stage by which states are divided: FSDP2 shards the FP32 weights even where it keeps gathered ones."""
+        if self.sharding.n_shards == 1:
+            return 0
         return 3 if self.about_stack.always_shards else self.zero
 
     @property
     def step_name(self) -> str:
         """The optimizer's step: Megatron-LM and DeepSpeed have their own, torchtitan's is fused, PyTorch's foreach."""
-        return self.about_stack.own_step if self.optimizer_step is None else self.optimizer_step
+        if self.optimizer_step is not None:
+            return self.optimizer_step
+        has_own = not self.about_stack.has_steps or self.optimizer in FOREACH_BY_DEFAULT
+        return self.about_stack.own_step if has_own else "single-tensor"
 
     @property
     def loss_name(self) -> str:
@@ -121,10 +126,20 @@ class Request:
         """Measured over estimated bytes, of what is "allocated" or "reserved"."""
         return bands.band(kind, case=self.case, calibration=self.calibration)
 
-    def settings(self, *, micro_batch: Bytes, seq_len: Bytes, imbalance: float = 1.0) -> Iterator[Setting]:
-        """One setting for each pipeline stage; arrays of micro-batches or sequence lengths are swept."""
-        scene = self._scene(micro_batch, seq_len, imbalance)
+    def settings(
+        self, *, micro_batch: Bytes, seq_len: Bytes, imbalance: float = 1.0, fullest: bool = False
+    ) -> Iterator[Setting]:
+        """One setting for each pipeline stage; arrays of micro-batches or sequence lengths are swept.
+
+        `fullest` leaves out stages that can't need most: those that hold what an earlier one does, with fewer
+        micro-batches in flight.
+        """
+        scene, seen = self._scene(micro_batch, seq_len, imbalance), set[tuple[int, bool, bool]]()
         for stage in stages(self.sharding, n_layers=self.architecture.n_layers):
+            kind = (stage.n_layers, stage.has_embedding, stage.has_head)
+            if fullest and kind in seen:
+                continue
+            seen.add(kind)
             yield Setting(
                 scene=scene,
                 stage=stage,
@@ -185,10 +200,16 @@ class Request:
 
     @property
     def _recipe(self) -> Recipe:
-        """Number formats; FSDP under Hugging Face gathers 16-bit weights, so that autocast has nothing to cast."""
+        """Number formats, where they depend on the sharding too.
+
+        FSDP under Hugging Face gathers 16-bit weights, so that autocast has nothing to cast. DeepSpeed without ZeRO
+        adds up BF16 gradients in FP32, as Megatron-LM does.
+        """
         if self.adapters is not None:
             return self.adapters.recipe
         found = recipe(self.precision, stack=self.stack)
+        if self.stack == "deepspeed" and self.precision == "bf16-mixed" and self.zero == 0:
+            return recipe("bf16-mixed", stack="megatron")
         gathers = self.zero == 3 and self.sharding.n_shards > 1
         return recipe(self.precision, stack="fsdp2") if found.casts and gathers else found
 
@@ -207,7 +228,7 @@ class Request:
             expert=sharding.expert,
             expert_tensor=sharding.expert_tensor,
             sequence_parallel=spread and sharding.tensor > 1,
-            masked=stack.is_hugging_face if self.padded is None else self.padded,
+            masked=not stack.is_torchtitan if self.padded is None else self.padded,
             dropout=stack.is_megatron and learned if self.dropout is None else self.dropout,
             imbalance=imbalance,
             compiled=self.compiled or stack.compiles is True,
@@ -229,6 +250,8 @@ class Request:
                 f"sharding zero is {self.zero}, but FSDP2 always shards: leave it out or use 3, or 2 to keep weights"
                 " gathered from forward to backward; stack 'huggingface' has DDP"
             )
+        if self.precision == "bf16" and about.is_megatron:
+            raise ValueError("precision is 'bf16', but Megatron-LM keeps FP32 master weights: use 'bf16-mixed'")
         if self.zero > about.most_zero:
             raise ValueError(
                 f"sharding zero is {self.zero}, but Megatron-LM's distributed optimizer is ZeRO stage 1: use 0 or 1"
@@ -238,7 +261,7 @@ class Request:
                 f"optimizer_step is {self.optimizer_step!r}, but stack {stack!r} has a step of its own: leave it out"
             )
         possible = {
-            "padded": [name for name, one in BY_NAME.items() if one.is_hugging_face],
+            "padded": [name for name, one in BY_NAME.items() if not one.is_torchtitan],
             "dropout": [name for name, one in BY_NAME.items() if one.is_megatron],
             "compiled": [name for name, one in BY_NAME.items() if one.compiles is None],
         }

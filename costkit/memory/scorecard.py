@@ -25,8 +25,8 @@ _OWN_STACK = ("fitcheck", "megatron-lm", "pytorch-memory-tracker", "torchtitan")
 class Summary:
     """The scores of one source, stack and metric together.
 
-    held_out_error: Mean absolute error with bands made without the run's own model; None where no run has other models
-    beside it, or where nothing was fitted.
+    n_held_out, held_out_error: Runs that have other models beside them, and their mean absolute error with bands made
+    without their own; None where there is no such run, or where nothing was fitted.
     within_band: The share of runs whose measured value lies in the estimate's band.
     """
 
@@ -37,6 +37,7 @@ class Summary:
     n: int
     median_error: float
     mean_absolute_error: float
+    n_held_out: int
     held_out_error: float | None
     within_band: float
     worst: Score
@@ -59,6 +60,7 @@ def summaries(listed: Iterable[Score] | None = None) -> list[Summary]:
             n=len(group),
             median_error=statistics.median(score.error_fraction for score in group),
             mean_absolute_error=statistics.fmean(abs(score.error_fraction) for score in group),
+            n_held_out=sum(score in held_out for score in group),
             held_out_error=_mean([abs(held_out[score]) for score in group if score in held_out]),
             within_band=sum(score.is_within_band for score in group) / len(group),
             worst=max(group, key=lambda score: abs(score.error_fraction)),
@@ -148,3 +150,18 @@ def unscored(listed: Iterable[Score] | None = None) -> list[tuple[str, int]]:
     """Why runs have neither an error nor a verdict, the commonest reason first, with the number of runs."""
     every = scores() if listed is None else listed
     return Counter(score.unscored for score in every if score.unscored).most_common()
+
+
+def sentence(listed: Iterable[Score] | None = None) -> str:
+    """How many runs were scored, by what, and how many verdicts are wrong."""
+    every = scores() if listed is None else tuple(listed)
+    runs = {score.id: score for score in every}
+    judged = [score for score in runs.values() if score.verdict]
+    failed = sum(score.status == "OOM" for score in judged)
+    n_scored, n_wrong = sum(score.is_scored for score in every), len(wrong_verdicts(every))
+    return (
+        f"{n_scored} peaks of {len({score.id for score in every if score.is_scored})} runs are scored, and"
+        f" {len(judged)} runs by whether they fit: {n_wrong or 'no'} verdict{'s are' if n_wrong > 1 else ' is'} wrong,"
+        f" though only {failed} of those runs ran out of memory."
+        f" {sum(n for _, n in unscored(every))} runs can't be scored."
+    )

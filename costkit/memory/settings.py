@@ -152,7 +152,7 @@ def inputs(setting: Setting) -> Parts:
     """Token ids, labels, RoPE tables, and the mask that checkpointed layers are called with."""
     scene = setting.scene
     if setting.stack.is_megatron:
-        return megatron.inputs(scene, setting.micro_batch)
+        return megatron.inputs(scene)
     found = _IDS_BYTES * scene.tokens
     if not scene.architecture.n_positions:
         found = found + 2 * scene.seq_len * scene.architecture.head_dim * (

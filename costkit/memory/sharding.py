@@ -47,10 +47,11 @@ class Sharding:
                 f"sharding sequence_parallel is {self.sequence_parallel!r}; it must be True, False or None"
             )
         spread = self.data * self.context * self.tensor
-        if spread % self.expert:
+        if spread % self.expert or spread % (self.expert * self.expert_tensor):
+            fitting = [n for n in range(1, spread + 1) if spread % (n * min(self.tensor, spread // n)) == 0]
             raise ValueError(
-                f"sharding expert is {self.expert}; it must divide data x context x tensor, {spread},"
-                " because experts are spread over those GPUs"
+                f"sharding expert is {self.expert}; experts are spread over data x context x tensor, {spread} GPUs,"
+                f" and can be over {max(n for n in fitting if n <= max(self.expert, 1))} of them"
             )
 
     @property
@@ -79,14 +80,15 @@ class Sharding:
         name = architecture.name
         _check_tensor(self.tensor, architecture)
         if self.pipeline * self.interleave > architecture.n_layers:
-            chunks = f"pipeline x interleave is {self.pipeline * self.interleave}"
-            what = f"sharding pipeline is {self.pipeline}" if self.interleave == 1 else f"sharding {chunks}"
+            chunks = f"sharding pipeline x sharding interleave is {self.pipeline * self.interleave}"
+            what = f"sharding pipeline is {self.pipeline}" if self.interleave == 1 else chunks
             raise ValueError(f"{what}, but {name} has {architecture.n_layers} layers: use at most that many")
         if self.interleave > 1 and self.pipeline == 1:
-            raise ValueError(f"sharding interleave is {self.interleave}, which needs pipeline above 1")
+            raise ValueError(f"sharding interleave is {self.interleave}, which needs sharding pipeline above 1")
         if self.expert > 1 and (not architecture.n_experts or architecture.n_experts % self.expert):
             has = f"{architecture.n_experts} experts" if architecture.n_experts else "no experts"
-            raise ValueError(f"sharding expert is {self.expert}, but {name} has {has}: use a divisor of their number")
+            use = divisor_near(max(architecture.n_experts, 1), self.expert)
+            raise ValueError(f"sharding expert is {self.expert}, but {name} has {has}: use {use}")
 
     def check_world(self, n_gpus: int) -> None:
         """Raise `ValueError` unless the degrees make up so many GPUs, or divide them where `data` is left at 1."""

@@ -1,7 +1,7 @@
 """What does a saving of memory cost in speed? Ratios of tokens per second between runs that differ in one thing.
 
-- Pairs of rows of the measured runs, so that no ratio is typed. They are few, and most are of one model each: a ratio
-  is the median of its pairs, its range all of them.
+- Most are pairs of rows of the measured runs: a ratio is the median of its pairs, its range all of them. They are few,
+  most of one model each. Some are published as a ratio, and some are assumed; `basis` says which.
 """
 
 from __future__ import annotations
@@ -9,19 +9,27 @@ from __future__ import annotations
 import functools
 import math
 import statistics
+from collections import Counter
 from collections.abc import Mapping
 from types import MappingProxyType
 
 from costkit import tables
 from costkit.units import Range
 
+CHECKPOINTING_STEPS: Mapping[tuple[str, str], str] = MappingProxyType(
+    {
+        ("none", "selective"): "none to selective checkpointing",
+        ("none", "full"): "none to full checkpointing",
+        ("selective", "full"): "selective to full checkpointing",
+    }
+)
+_BASIS_WORDS = {"assumed": "an assumption", "published": "a published ratio"}
 _NO_COST = Range(1.0, 1.0, 1.0)
 
 
 @functools.cache
 def _ratios() -> Mapping[str, Range]:
-    measured = {row["id"]: row for row in tables.rows("measured_memory.csv")}
-    found: dict[str, list[float]] = {}
+    measured, found = {row["id"]: row for row in tables.rows("measured_memory.csv")}, dict[str, list[float]]()
     for row in tables.rows("throughput_tradeoffs.csv"):
         if row["before"]:
             found.setdefault(row["change"], []).append(_ratio(measured[row["before"]], measured[row["after"]]))
@@ -30,6 +38,20 @@ def _ratios() -> Mapping[str, Range]:
     return MappingProxyType(
         {change: Range(min(all_), statistics.median(all_), max(all_)) for change, all_ in found.items()}
     )
+
+
+@functools.cache
+def basis(change: str) -> str:
+    """What a ratio rests on: how many measured pairs of runs, a published ratio, an assumption.
+
+    >>> basis("selective to full checkpointing"), basis("optimizer offload")
+    ('4 measured pairs', 'a published ratio')
+    """
+    counted = Counter(row["basis"] for row in tables.rows("throughput_tradeoffs.csv") if row["change"] == change)
+    tables.lookup("change", change, _ratios())
+    n = counted.pop("measured", 0)
+    pairs = [f"{n} measured pair{'s' if n > 1 else ''}"] if n else []
+    return " and ".join([*pairs, *(_BASIS_WORDS[word] for word in sorted(counted))])
 
 
 def _ratio(before: Mapping[str, str], after: Mapping[str, str]) -> float:
@@ -56,14 +78,9 @@ def of_checkpointing(before: str, after: str) -> Range:
     """
     if before == after:
         return _NO_COST
-    steps = {
-        ("none", "selective"): "none to selective checkpointing",
-        ("none", "full"): "none to full checkpointing",
-        ("selective", "full"): "selective to full checkpointing",
-    }
-    if (before, after) in steps:
-        return throughput_ratio(steps[before, after])
-    back = throughput_ratio(steps[after, before])
+    if (before, after) in CHECKPOINTING_STEPS:
+        return throughput_ratio(CHECKPOINTING_STEPS[before, after])
+    back = throughput_ratio(CHECKPOINTING_STEPS[after, before])
     return Range(1 / back.high, 1 / back.mid, 1 / back.low)
 
 

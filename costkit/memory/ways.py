@@ -1,9 +1,9 @@
 """What would make it fit? Changes that need less memory, cheapest first, alone and together.
 
-- A change costs the speed that measured pairs of runs lost with it (`tradeoffs`); the speeds of several are multiplied.
+- A change costs the speed that its ratio in `tradeoffs` says; the speeds of several are multiplied.
 - A smaller micro-batch divides the one before, so that accumulation keeps the batch.
-- Not offered: what changes the model or the data, and selective checkpointing in Hugging Face's blocks, which have no
-  switch for it.
+- Not offered: what changes the model or the data, and what a stack has no switch for, such as selective checkpointing
+  in Hugging Face's blocks.
 """
 
 from __future__ import annotations
@@ -22,19 +22,23 @@ from costkit.memory.sharding import divisor_near
 from costkit.tables import Gpu
 from costkit.units import Range
 
-_FREE = Range(1.0, 1.0, 1.0)
+_AS_IT_WAS = Range(1.0, 1.0, 1.0)
 _GPUS_OF_A_NODE = 8
 _MOST_TOGETHER, _LEAST_SAVED_FRACTION = 4, 0.001
 
 
 @dataclass(frozen=True)
 class Way:
-    """One way to need less: what is changed, what it then needs, and tokens per second over those before."""
+    """One way to need less: what is changed, what it then needs, and tokens per second over those before.
+
+    `basis` says of each change what its speed rests on.
+    """
 
     changes: tuple[str, ...]
     budget: Budget
     verdict: str
     throughput: Range
+    basis: tuple[str, ...]
 
 
 def savings(found: Budget, gpu: Gpu | str) -> list[Way]:
@@ -49,9 +53,7 @@ def ways_to_fit(found: Budget, gpu: Gpu | str) -> list[Way]:
     """
     if found.verdict(gpu) == FITS:
         return []
-    alone = _alone(found, gpu)
-    best = _best_together(found, [change for change, _ in alone], gpu)
-    single = [way for _, way in alone]
+    best, single = _best_together(found, gpu), [way for _, way in _alone(found, gpu)]
     return single if best is None else [best, *(way for way in single if way.changes != best.changes)]
 
 
@@ -61,6 +63,7 @@ class _Change:
 
     words: str
     request: dict[str, Any]
+    ratio: str
     throughput: Range
     micro_batch: int | None = None
 
@@ -76,27 +79,28 @@ def _alone(found: Budget, gpu: Gpu | str) -> list[tuple[_Change, Way]]:
     return sorted(helping, key=lambda pair: -pair[1].throughput.mid)
 
 
-def _best_together(found: Budget, changes: list[_Change], gpu: Gpu | str) -> Way | None:
+def _best_together(found: Budget, gpu: Gpu | str) -> Way | None:
     """The combination that fits at the highest speed, or the one that needs least; None where nothing helps.
 
-    Each is tried with the micro-batch as it is, and with the largest that then fits.
+    Each is tried with the micro-batch as it is, and with the largest that then fits. A change may help only beside
+    another, so that all are combined, not just those that help alone.
     """
+    changes, combined = _changes(found, gpu), list[tuple[_Change, ...]]()
     others = [change for change in changes if change.micro_batch is None]
-    combined = []
     for n in range(_MOST_TOGETHER + 1):
         for several in filter(_go_together, itertools.combinations(others, n)):
-            way = _way(found, several, gpu)
-            if way.verdict != FITS and n < _MOST_TOGETHER and (smaller := _largest_divisor(way.budget, gpu)):
-                way = _way(found, (*several, _of_micro_batch(found, smaller)), gpu)
-            combined.append(way)
-    fitting = [way for way in combined if way.verdict == FITS]
+            combined.append(several)
+            tried = _budget(found, several)
+            if tried.verdict(gpu) != FITS and n < _MOST_TOGETHER and (smaller := _largest_divisor(tried, gpu)):
+                combined.append((*several, _of_micro_batch(found, smaller)))
+    ways = [(several, _budget(found, several)) for several in combined]
+    fitting = [several for several, changed in ways if changed.verdict(gpu) == FITS]
     if fitting:
-        return max(fitting, key=lambda way: (way.throughput.mid, -len(way.changes)))
-    return min(
-        (way for way in combined if _saved_fraction(way.budget, found) > _LEAST_SAVED_FRACTION),
-        key=lambda way: (way.budget.device_bytes.mid, len(way.changes)),
-        default=None,
-    )
+        return _way(found, max(fitting, key=lambda several: (_speed(several).mid, -len(several))), gpu)
+    helping = [pair for pair in ways if _saved_fraction(pair[1], found) > _LEAST_SAVED_FRACTION]
+    if not helping:
+        return None
+    return _way(found, min(helping, key=lambda pair: (pair[1].device_bytes.mid, len(pair[0])))[0], gpu)
 
 
 def _largest_divisor(found: Budget, gpu: Gpu | str) -> int:
@@ -118,16 +122,22 @@ def _changes(found: Budget, gpu: Gpu | str) -> list[_Change]:
     return [*_kernels(found), *_of_optimizer(found), *_of_batch(found, gpu), *_of_sharding(found)]
 
 
+def _change(words: str, request: dict[str, Any], ratio: str) -> _Change:
+    """A change whose speed is the ratio of that name."""
+    return _Change(words, request, ratio, tradeoffs.throughput_ratio(ratio))
+
+
 def _kernels(found: Budget) -> Iterator[_Change]:
     """The same numbers by other code."""
     request = found.request
-    if request.step_name == "foreach" and found.peak_phase == "step":
-        yield _Change("fused optimizer step", {"optimizer_step": "fused"}, _FREE)
+    if request.step_name == "foreach":
+        yield _change("fused optimizer step", {"optimizer_step": "fused"}, "fused optimizer step")
     if request.attention == "eager":
-        faster = tradeoffs.throughput_ratio("eager to flash attention")
-        yield _Change("flash attention", {"attention": "flash"}, faster)
-    if request.loss_name == "eager":
-        yield _Change("loss in chunks", {"loss": "chunked"}, tradeoffs.throughput_ratio("chunked loss"))
+        yield _change("flash attention", {"attention": "flash"}, "eager to flash attention")
+    if request.loss_name == "eager" and request.about_stack.is_torchtitan:
+        yield _change("loss in chunks", {"loss": "chunked"}, "chunked loss")
+    elif request.loss_name == "eager":
+        yield _change("fused loss (Liger)", {"loss": "fused-linear"}, "fused loss")
 
 
 def _of_optimizer(found: Budget) -> Iterator[_Change]:
@@ -135,18 +145,19 @@ def _of_optimizer(found: Budget) -> Iterator[_Change]:
     if request.adapters is not None:
         return
     if request.optimizer == "adamw" and request.about_stack.has_eight_bit:
-        cost = tradeoffs.throughput_ratio("eight-bit optimizer")
-        yield _Change("8-bit AdamW", {"optimizer": "adamw-8bit"}, cost)
+        yield _change("8-bit AdamW", {"optimizer": "adamw-8bit", "optimizer_step": None}, "eight-bit optimizer")
     if not request.offload_optimizer:
-        cost = tradeoffs.throughput_ratio("optimizer offload")
-        yield _Change("optimizer state in the host's memory", {"offload_optimizer": True}, cost)
+        yield _change("optimizer state in the host's memory", {"offload_optimizer": True}, "optimizer offload")
 
 
 def _of_micro_batch(found: Budget, fewer: int) -> _Change:
-    times = found.micro_batch // fewer
-    words = f"micro-batch of {fewer:,} with {'twice' if times == 2 else f'{times:,} times'} the accumulation"
+    words = f"micro-batch of {fewer:,} with {_times(found.micro_batch // fewer)} the accumulation"
     cost = tradeoffs.of_micro_batch(found.micro_batch, fewer)
-    return _Change(words, {"accumulates": True}, cost, fewer)
+    return _Change(words, {"accumulates": True}, "twice the micro-batch", cost, fewer)
+
+
+def _times(n: int) -> str:
+    return {2: "twice"}.get(n, f"{n:,} times")
 
 
 def _of_batch(found: Budget, gpu: Gpu | str) -> Iterator[_Change]:
@@ -158,7 +169,7 @@ def _of_batch(found: Budget, gpu: Gpu | str) -> Iterator[_Change]:
     now = found.request.checkpointing
     for way in CHECKPOINTING[CHECKPOINTING.index(now) + 1 :]:
         if way in checkpointing_of(found.request):
-            yield _Change(f"{way} checkpointing", {"checkpointing": way}, tradeoffs.of_checkpointing(now, way))
+            yield _change(f"{way} checkpointing", {"checkpointing": way}, tradeoffs.CHECKPOINTING_STEPS[now, way])
 
 
 def checkpointing_of(request: Request) -> tuple[str, ...]:
@@ -171,38 +182,49 @@ def _of_sharding(found: Budget) -> Iterator[_Change]:
     request, sharding = found.request, found.request.sharding
     if request.about_stack.is_megatron and sharding.tensor > 1 and not sharding.sequence_parallel:
         spread = {"sharding": replace(sharding, sequence_parallel=True)}
-        yield _Change("sequence parallelism", spread, tradeoffs.throughput_ratio("sequence parallelism"))
+        yield _change("sequence parallelism", spread, "sequence parallelism")
     if sharding.n_shards == 1:
         return
     yield from _of_tensor_parallelism(found)
     if request.about_stack.is_megatron and request.zero == 0:
-        yield _Change("distributed optimizer", {"sharding": replace(sharding, zero=1)}, _FREE)
+        yield _change("distributed optimizer", {"sharding": replace(sharding, zero=1)}, "distributed optimizer")
     elif request.zero < request.about_stack.most_zero:
-        cost = tradeoffs.throughput_ratio("DDP to sharded weights")
-        yield _Change("weights sharded too (ZeRO 3)", {"sharding": replace(sharding, zero=3)}, cost)
+        sharded = {"sharding": replace(sharding, zero=3)}
+        yield _change("weights sharded too (ZeRO 3)", sharded, "DDP to sharded weights")
 
 
 def _of_tensor_parallelism(found: Budget) -> Iterator[_Change]:
-    """Twice as many GPUs to a matrix, and half as many copies of the model."""
+    """Twice as many GPUs to a matrix, half as many copies of the model, and so twice the accumulation."""
     request, sharding = found.request, found.request.sharding
     twice = 2 * sharding.tensor
     if not request.about_stack.has_tensor or sharding.data % 2 or twice > _GPUS_OF_A_NODE:
         return
-    divided = replace(sharding, tensor=twice, data=sharding.data // 2)
     with suppress(ValueError):  # a model whose heads can't be divided so is not offered it
-        request.with_changes(sharding=divided)
-        cost = tradeoffs.throughput_ratio("twice the tensor parallelism")
-        yield _Change(f"tensor parallelism over {twice} GPUs", {"sharding": divided}, cost)
+        divided = {"sharding": replace(sharding, tensor=twice, data=sharding.data // 2), "accumulates": True}
+        request.with_changes(**divided)
+        words = f"tensor parallelism over {twice} GPUs with twice the accumulation"
+        yield _change(words, divided, "twice the tensor parallelism")
 
 
 def _way(found: Budget, changes: tuple[_Change, ...], gpu: Gpu | str) -> Way:
-    details, micro_batch, throughput = dict[str, Any](), found.micro_batch, _FREE
+    changed = _budget(found, changes, fullest=False)
+    basis = tuple(dict.fromkeys(tradeoffs.basis(change.ratio) for change in changes))
+    return Way(tuple(change.words for change in changes), changed, changed.verdict(gpu), _speed(changes), basis)
+
+
+def _budget(found: Budget, changes: tuple[_Change, ...], *, fullest: bool = True) -> Budget:
+    details, micro_batch = dict[str, Any](), found.micro_batch
     for change in changes:
         details |= change.request
         micro_batch = change.micro_batch or micro_batch
-        throughput = tradeoffs.product(throughput, change.throughput)
-    changed = found.changed(micro_batch=micro_batch, **details)
-    return Way(tuple(change.words for change in changes), changed, changed.verdict(gpu), throughput)
+    return found.changed(micro_batch=micro_batch, fullest=fullest, **details)
+
+
+def _speed(changes: tuple[_Change, ...]) -> Range:
+    speed = _AS_IT_WAS
+    for change in changes:
+        speed = tradeoffs.product(speed, change.throughput)
+    return speed
 
 
 def _saved_fraction(changed: Budget, before: Budget) -> float:

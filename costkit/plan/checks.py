@@ -71,7 +71,7 @@ def _check_precision(plan: Plan) -> None:
         return
     raise PlanError(
         f"memory.precision is {wanted!r}, which {plan.hardware.gpu} does not have: "
-        f"use {' or '.join(map(repr, possible))}"
+        f"use one of {', '.join(map(repr, possible))}"
     )
 
 

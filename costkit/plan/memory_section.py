@@ -142,3 +142,29 @@ class MemorySection(Section):
         float | None,
         _measured("Your reserved peak", "torch.cuda.max_memory_reserved() of your run of this plan; narrows the band."),
     ] = None
+    measured_micro_batch: Annotated[
+        int | None,
+        Number(
+            "Your run's micro-batch",
+            "sequences",
+            1,
+            128,
+            1,
+            1e6,
+            "Micro-batch of the run with your peak; left out: the plan's.",
+            whole=True,
+        ),
+    ] = None
+    measured_seq_len: Annotated[
+        int | None,
+        Number(
+            "Your run's sequence length",
+            "tokens",
+            512,
+            131072,
+            1,
+            1e8,
+            "Sequence length of the run with your peak; left out: the plan's.",
+            whole=True,
+        ),
+    ] = None

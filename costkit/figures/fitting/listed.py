@@ -27,11 +27,16 @@ def parts_table(answer: Footprint) -> Table:
 def stages_table(answer: Footprint) -> Table:
     """One row for each pipeline stage: its peak phase, and live bytes by phase."""
     rows = [
-        {"stage": stage.stage + 1, "peak_phase": stage.peak_phase, "peak": stage.peak_bytes, **dict(stage.phases)}
+        {
+            "stage": stage.stage + 1,
+            "peak_phase": words.SHORT_PHASES[stage.peak_phase],
+            "peak": stage.peak_bytes,
+            **dict(stage.phases),
+        }
         for stage in answer.budget.stages
     ]
     columns: Columns = {"stage": ("Stage", str), "peak_phase": "Peak at", "peak": ("Peak", gib)}
-    columns |= {phase: (phase.capitalize(), gib) for phase in memory.PHASES}
+    columns |= {phase: (words.SHORT_PHASES[phase].capitalize(), gib) for phase in memory.PHASES}
     return Table(rows, "stages", caption="Live tensors on one GPU of each pipeline stage", columns=columns)
 
 
@@ -47,6 +52,7 @@ def ways_table(answer: Footprint) -> Table:
             "speed_low": way.throughput.low,
             "speed_high": way.throughput.high,
             "cost": 1 / way.throughput.mid,
+            "basis": "; ".join(way.basis),
         }
         for way in answer.ways
     ]
@@ -59,6 +65,7 @@ def ways_table(answer: Footprint) -> Table:
         "speed_low": ("at least", percent),
         "speed_high": ("at most", percent),
         "cost": ("Dollars per token", lambda ratio: f"x {ratio:.2f}"),
+        "basis": "The speed's basis",
     }
     caption = "What would leave more room" if answer.verdict == "fits" else "What would make it fit"
     return Table(rows, "ways", caption=f"{caption}, cheapest first", columns=columns)
@@ -71,7 +78,7 @@ def formats_table(found: Sequence[NumberFormat]) -> Table:
             "precision": one.precision,
             "optimizer": one.optimizer,
             "bytes_per_param": one.bytes_per_param,
-            "peak": one.budget.peak_bytes,
+            "peak": one.budget.allocated_bytes.mid,
             "device": one.budget.device_bytes.mid,
             "verdict": one.verdict,
             "largest": one.largest,
@@ -81,13 +88,18 @@ def formats_table(found: Sequence[NumberFormat]) -> Table:
     columns: Columns = {
         "precision": "Precision",
         "optimizer": "Optimizer",
-        "bytes_per_param": ("Weights, gradients and state, bytes a parameter", lambda value: f"{value:.2f}"),
-        "peak": ("Live peak of the plan", gib),
+        "bytes_per_param": ("States, bytes a parameter", lambda value: f"{value:.2f}"),
+        "peak": ("Allocated", gib),
         "device": ("On the device", gib),
         "verdict": "Verdict",
         "largest": ("Largest micro-batch", str),
     }
-    return Table(rows, "formats", caption="The same plan in other number formats", columns=columns)
+    return Table(
+        rows,
+        "formats",
+        caption="The same plan in other number formats; only AdamW is among the scored runs",
+        columns=columns,
+    )
 
 
 def settings_table(compared: Compared) -> Table:
@@ -99,7 +111,7 @@ def settings_table(compared: Compared) -> Table:
             "zero": one.budget.request.zero,
             "device": one.budget.device_bytes.mid,
             "verdict": one.verdict,
-            "speed": one.throughput.mid,
+            "speed": compared.speed(one),
             "usd_per_billion_tokens": compared.usd_per_billion_tokens(one),
         }
         for one in compared.choices
@@ -111,7 +123,7 @@ def settings_table(compared: Compared) -> Table:
         "zero": ("ZeRO stage", str),
         "device": ("On the device", gib),
         "verdict": "Verdict",
-        "speed": ("Speed", percent),
+        "speed": ("Speed, to the plan's", percent),
         "usd_per_billion_tokens": ("A billion tokens", usd),
     }
     caption = "Settings that no other beats in memory and speed, at the plan's price and MFU"
@@ -128,6 +140,7 @@ def scores_table() -> Table:
             "n": one.n,
             "median_error": one.median_error,
             "mean_absolute_error": one.mean_absolute_error,
+            "n_held_out": one.n_held_out or None,
             "held_out_error": one.held_out_error,
             "within_band": one.within_band,
             "worst_error": one.worst.error_fraction,
@@ -142,7 +155,8 @@ def scores_table() -> Table:
         "n": ("Runs", str),
         "median_error": ("Median error", _signed),
         "mean_absolute_error": ("Mean absolute error", percent),
-        "held_out_error": ("the same, model held out", percent),
+        "n_held_out": ("of them with their model held out", str),
+        "held_out_error": ("their error", percent),
         "within_band": ("Within the band", percent),
         "worst_error": ("Worst", _signed),
     }

@@ -10,12 +10,12 @@ from matplotlib.patches import Rectangle
 
 from costkit.figures import style
 from costkit.plan.fitting import Footprint
-from costkit.units import GIB, number
+from costkit.units import GIB, number, short_count
 
 _BOX = (0.075, 0.15, 0.70, 0.69)
 _FILLS = ("#BFE3D6", "#FBE3B5", "#F1F1F1")
 _INKS = (style.INK, style.INK, style.GREY)
-_MOST_SHOWN = 1000
+_MOST_SHOWN, _MOST_WRITTEN = 1000, 100_000
 _WORDS = ("fits, band included", "may or may not fit", "does not fit")
 
 
@@ -37,15 +37,19 @@ def map(answer: Footprint) -> Figure:  # noqa: A001 - the picture is a map
         text = number(needed) if needed < _MOST_SHOWN else f">{_MOST_SHOWN:,}"
         ax.text(x + 0.5, y + 0.5, text, color=ink, fontsize=style.SMALL, ha="center", va="center")
     _mark(ax, answer)
-    lengths = [f"{n // 1024}k" if n % 1024 == 0 else f"{n:,}" for n in found.seq_lens.tolist()]
+    lengths = [f"{n // 1024}k" if n % 1024 == 0 else _short(n) for n in found.seq_lens.tolist()]
     style.ticks(ax, "x", (np.arange(columns) + 0.5).tolist(), lengths, "Sequence length, tokens (k = 1,024)")
     style.ticks(
-        ax, "y", (np.arange(rows) + 0.5).tolist(), [f"{n:,}" for n in found.micro_batches.tolist()], "Micro-batch"
+        ax, "y", (np.arange(rows) + 0.5).tolist(), [_short(n) for n in found.micro_batches.tolist()], "Micro-batch"
     )
     ax.tick_params(length=0)
     style.heading(ax, f"GiB that {answer.gpu.name} would have to hold (middle estimate)")
     _key(figure)
     return figure
+
+
+def _short(n: int) -> str:
+    return f"{n:,}" if n < _MOST_WRITTEN else short_count(n)
 
 
 def _mark(ax: Axes, answer: Footprint) -> None:

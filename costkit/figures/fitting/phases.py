@@ -30,7 +30,9 @@ _NAMES = {
 }
 _RANGES = ("allocated", "reserved", "device")
 _HALF_BAR, _LEAST_SHARE = 0.36, 0.045
-_MOST_TICKS, _LONG = 8, 10_000
+_SIDE: dict[str, style.Side] = {"allocated": "left", "reserved": "center", "device": "right"}
+_ASIDE, _LOW = {"allocated": -16, "reserved": 0, "device": 16}, 0.12
+_MOST_TICKS, _LONG, _LONG_TICK = 8, 10_000, 1000
 _UNDER_WORDS, _OVER_BARS = 2.5, 2.8
 _LEGEND_Y, _LETTER, _GAP = -0.20, 0.0113, 0.03
 _VERDICT_COLORS = {"fits": style.GREEN, "uncertain": style.ORANGE, "does not fit": style.RED}
@@ -75,7 +77,7 @@ def _alt(answer: Footprint) -> str:
 def _top(answer: Footprint) -> float:
     """The top of the axis in GiB: a quarter above the GPU, or a round number above what is needed."""
     usable, needed = answer.gpu.usable_bytes / GIB, answer.budget.device_bytes.high / GIB
-    measured = (answer.measured_bytes or 0.0) / GIB
+    measured = (answer.measured_bytes or 0.0) / GIB if answer.is_of_the_run else 0.0
     most = max(needed, measured)
     if most <= 1.25 * usable:
         return 1.3 * usable
@@ -117,7 +119,7 @@ def _tick_step(top: float) -> float:
 
 def _short(value: float) -> str:
     """A number of GiB that takes little room: 250, 250k, 2.5M."""
-    return short_count(value) if value >= _LONG else f"{value:,g}"
+    return short_count(value) if value >= _LONG_TICK else f"{value:,g}"
 
 
 # What moves: the answer.
@@ -180,7 +182,7 @@ def _ranges(ax: Axes, answer: Footprint) -> list[Artist]:
     for i, value in enumerate(values.values()):
         at, text = (i, value.high / GIB), _gib(value.mid)
         found.append(style.label(ax, at, text, color=color, offset=(0, 9), ha="center", bold=True, ground=True))
-    if answer.measured_bytes is not None:
+    if answer.measured_bytes is not None and answer.is_of_the_run:
         found += _measured(ax, answer.measured_bytes, answer.measured_metric)
     return found
 
@@ -189,8 +191,17 @@ def _measured(ax: Axes, n_bytes: float, metric: str) -> list[Artist]:
     """The measured peak as a diamond on the number that it is one of."""
     at = (_RANGES.index(metric), n_bytes / GIB)
     (diamond,) = ax.plot([at[0]], [at[1]], "D", color=style.INK, markersize=7, markeredgecolor="white", zorder=6)
-    text = f"measured {_gib(n_bytes)}"
-    return [diamond, style.label(ax, at, text, color=style.INK, offset=(0, -14), ha="center", ground=True)]
+    text, low = f"measured {_gib(n_bytes)}", at[1] < _LOW * ax.get_ylim()[1]
+    label = style.label(
+        ax,
+        at,
+        text,
+        color=style.INK,
+        offset=(_ASIDE[metric], 24 if low else -14),
+        ha=_SIDE[metric],
+        ground=True,
+    )
+    return [diamond, label]
 
 
 def _band_lines(ax: Axes, values: list[Range], color: str) -> LineCollection:

@@ -9,9 +9,10 @@ from matplotlib.figure import Figure
 from costkit import memory
 from costkit.figures import style
 from costkit.plan.fitting import Compared
-from costkit.units import GIB, gib
+from costkit.units import GIB, gib, short_count
 
 _BOX = (0.075, 0.14, 0.70, 0.69)
+_LONG = 1e5
 _NEAR, _FEW, _MOST_TICKS, _LEAST_APART = 1.55, 12, 10, 0.045
 _NAMES = {"none": "no", "selective": "selective", "full": "full"}
 _COLORS = {"none": style.RED, "selective": style.ORANGE, "full": style.BLUE}
@@ -25,24 +26,30 @@ def settings(compared: Compared) -> Figure:
     ax = style.axes(figure, _BOX)
     usable = answer.gpu.usable_bytes / GIB
     shown = _shown(compared, usable)
-    speeds = [one.throughput.mid for one in shown]
+    speeds = [compared.speed(one) for one in shown]
     right = max(1.6 * usable, 1.1 * max(one.budget.device_bytes.mid / GIB for one in shown))
     ax.set_xlim(0, right)
     ax.set_ylim(min(0.7, min(speeds) - 0.05), max(1.1, max(speeds) + 0.08))
     ax.axvspan(usable, right, color=style.FAINT, zorder=0)
     style.label(ax, (usable, ax.get_ylim()[1]), f"beyond {gib(answer.gpu.usable_bytes)}", offset=(5, -10))
-    _points(ax, shown)
-    _frontier(ax, [one for one in shown if one.on_frontier])
+    _points(ax, compared, shown)
+    _frontier(ax, compared, [one for one in shown if one.on_frontier])
     power = 10 ** np.floor(np.log10(right))
     step = next(power * part for part in (0.1, 0.2, 0.5, 1.0, 2.0) if right / (power * part) <= _MOST_TICKS)
     marks = np.arange(0, right, step).tolist()
-    style.ticks(ax, "x", marks, [f"{value:,.10g}" for value in marks], "GiB on the device (middle estimate)")
+    style.ticks(
+        ax,
+        "x",
+        marks,
+        [short_count(value) if right >= _LONG else f"{value:,.10g}" for value in marks],
+        "GiB on the device (middle estimate)",
+    )
     low, high = ax.get_ylim()
     speeds_at = [value / 10 for value in range(int(low * 10) + 1, int(high * 10) + 1, 1 if high - low < 1 else 2)]
-    style.ticks(ax, "y", speeds_at, [f"{value:.0%}" for value in speeds_at], "Tokens per second, relative")
+    style.ticks(ax, "y", speeds_at, [f"{value:.0%}" for value in speeds_at], "Tokens per second, to the plan's")
     ax.grid(axis="y", color=style.FAINT, linewidth=0.8)
     ax.set_axisbelow(True)
-    _key(figure)
+    _key(figure, compared, shown)
     return figure
 
 
@@ -63,19 +70,19 @@ def _finding(compared: Compared) -> str:
     )
 
 
-def _points(ax: Axes, shown: list[memory.Choice]) -> None:
+def _points(ax: Axes, compared: Compared, shown: list[memory.Choice]) -> None:
     for one in shown:
-        request, needed, y = one.budget.request, one.budget.device_bytes, one.throughput.mid
+        request, needed, y = one.budget.request, one.budget.device_bytes, compared.speed(one)
         color = _COLORS[request.checkpointing]
         ax.plot([needed.low / GIB, needed.high / GIB], [y, y], color=color, alpha=0.25, linewidth=3)
-        marker = "s" if request.zero == 3 and not request.about_stack.always_shards else "o"
+        marker = "s" if _is_sharded(one) else "o"
         face = color if one.verdict == "fits" else "white"
         ax.plot([needed.mid / GIB], [y], marker, markersize=6.5, zorder=4, color=color, markerfacecolor=face)
 
 
-def _frontier(ax: Axes, best: list[memory.Choice]) -> None:
+def _frontier(ax: Axes, compared: Compared, best: list[memory.Choice]) -> None:
     line = sorted(best, key=lambda one: one.budget.device_bytes.mid)
-    points = [(one.budget.device_bytes.mid / GIB, one.throughput.mid) for one in line]
+    points = [(one.budget.device_bytes.mid / GIB, compared.speed(one)) for one in line]
     ax.plot([x for x, _ in points], [y for _, y in points], color=style.GREY, linewidth=1.0, zorder=2)
     labelled = np.full(2, -1.0)
     for at, one in zip(points, line, strict=True):
@@ -85,17 +92,25 @@ def _frontier(ax: Axes, best: list[memory.Choice]) -> None:
             labelled = place
 
 
-def _key(figure: Figure) -> None:
-    rows = [(color, f"{_NAMES[name]} checkpointing") for name, color in _COLORS.items()]
+def _key(figure: Figure, compared: Compared, shown: list[memory.Choice]) -> None:
+    there = {one.budget.request.checkpointing for one in compared.choices}
+    rows = [(color, f"{_NAMES[name]} checkpointing") for name, color in _COLORS.items() if name in there]
     for i, (color, word) in enumerate(rows):
         figure.text(0.80, 0.80 - 0.07 * i, "●", color=color, fontsize=style.NORMAL, va="center")
         figure.text(0.825, 0.80 - 0.07 * i, word, fontsize=style.SMALL, color=style.INK, va="center")
-    notes = (
+    n_beyond = len(compared.choices) - len(shown)
+    notes = [
         "filled: fits with its band",
-        "square: weights sharded",
+        *(["square: weights sharded"] if any(map(_is_sharded, shown)) else []),
         "xN: micro-batch",
         "band: low to high",
         "line: nothing else is",
         "as fast with less",
-    )
+        *([f"{n_beyond} settings need still more"] if n_beyond else []),
+    ]
     figure.text(0.80, 0.58, "\n".join(notes), fontsize=style.SMALL, color=style.GREY, va="top", linespacing=1.5)
+
+
+def _is_sharded(one: memory.Choice) -> bool:
+    """Whether weights are sharded although the stack has another way."""
+    return one.budget.request.zero == 3 and not one.budget.request.about_stack.always_shards

@@ -100,7 +100,7 @@ def _frozen(scene: Scene, part: str, n_in: float, n_out: float, *, keeps: bool, 
 
 
 def _dequantized(scene: Scene, n_in: float, n_out: float) -> Bytes:
-    """A quantized matrix in 16 bits, and 16-bit copies of what it is multiplied with."""
+    """A quantized matrix in 16 bits, with 16-bit gradients of its result in place of those of its input."""
     if scene.adapters is None or scene.adapters.quantized is None:
         return 0.0
     return HALF * n_in * n_out + HALF * (n_out - n_in) * scene.tokens
@@ -231,11 +231,10 @@ def _experts(scene: Scene) -> Tape:
     The gradients of all experts are there at the end, though a tape plays them as one matrix of their width.
     """
     architecture = scene.architecture
-    routed = scene.tokens * architecture.n_experts_per_token * scene.imbalance
     n_here = scene.n_experts_here
     of_all = [
         replace(step, copies=step.copies * n_here, made=step.made * n_here, stored=step.stored * n_here)
-        for step in _feed_forward(scene, scene.width, routed)
+        for step in _feed_forward(scene, scene.width, scene.routed_tokens)
     ]
     shared = architecture.shared_expert_ffn / scene.tensor
     return (

@@ -12,11 +12,12 @@
 from __future__ import annotations
 
 from costkit.memory.blocks.scene import Scene
-from costkit.memory.parts import ATTENTION, DROPOUT, EXPERTS, FEED_FORWARD, LOGITS, NORM, ROUTER
+from costkit.memory.parts import ATTENTION, DROPOUT, EXPERTS, FEED_FORWARD, INPUTS, LOGITS, NORM, ROUTER
 from costkit.memory.recipes import FP32
 from costkit.memory.tape import Bytes, Parts, Step, Tape
 
-_LABEL_BYTES, _MASK_BYTES = 24, 1
+_IDS_BYTES, _MASK_BYTES = 28, 1
+"""Token ids, labels and positions as 64-bit integers and an FP32 loss mask, a token; the attention mask, a score."""
 _ROUTER_BYTES = 9
 """FP32 logits, FP32 probabilities and the routing map, for every expert."""
 
@@ -35,9 +36,10 @@ def head(scene: Scene) -> Tape:
     return (_norm(scene), matrix)
 
 
-def inputs(scene: Scene, micro_batch: Bytes) -> Parts:
-    """Token ids, labels and positions, and the attention mask that the data loader makes."""
-    return {"inputs": _LABEL_BYTES * scene.tokens + _MASK_BYTES * micro_batch * scene.seq_len**2}
+def inputs(scene: Scene) -> Parts:
+    """Token ids, labels, positions and loss mask, and the attention mask that the data loader makes if it is to."""
+    mask = _MASK_BYTES * scene.tokens * scene.seq_len if scene.masked else 0.0
+    return {INPUTS: _IDS_BYTES * scene.tokens + mask}
 
 
 def attention_core_bytes(scene: Scene) -> Bytes:
@@ -94,8 +96,7 @@ def _feed_forward(scene: Scene, width: float, part: str = FEED_FORWARD) -> Tape:
 def experts(scene: Scene) -> Tape:
     """The router, the tokens sent to this GPU's experts, and the expert that sees them all."""
     architecture, compute = scene.architecture, scene.recipe.compute
-    routed = scene.tokens * architecture.n_experts_per_token * scene.imbalance
-    wide, hidden = compute * scene.width * routed, compute * architecture.hidden * routed / scene.tensor
+    wide, hidden = (compute * width * scene.routed_tokens for width in (scene.width, architecture.hidden))
     up = wide * (2 if scene.family.gated else 1)
     shared: Tape = ()
     if architecture.shared_expert_ffn:

@@ -69,6 +69,15 @@ class Scene:
         return self.architecture.ffn / (self.expert_tensor if self.architecture.n_experts else self.tensor)
 
     @property
+    def routed_tokens(self) -> Bytes:
+        """Rows that this GPU's experts get: its share of each token's copies, all that its tensor-parallel group needs.
+
+        The GPUs that share a micro-batch by tensor parallelism send it to experts that `expert_tensor` of them share.
+        """
+        copies = self.architecture.n_experts_per_token * self.imbalance
+        return self.tokens * copies * self.expert_tensor / self.tensor
+
+    @property
     def n_experts_here(self) -> float:
         """Experts that this GPU holds, each divided by `expert_tensor`."""
         return self.architecture.n_experts / self.expert

@@ -36,14 +36,13 @@ def selective(scene: Scene) -> Parts:
     """What per-operation checkpointing keeps of a block."""
     compute, hidden, tokens = scene.recipe.compute, scene.architecture.hidden, scene.tokens
     attention = compute * (2 * scene.queries + scene.keys) + FP32 * scene.heads
-    routed = scene.architecture.n_experts_per_token * scene.imbalance if scene.architecture.n_experts else 1.0
-    feed_forward = compute * scene.width * routed
+    rows = scene.routed_tokens if scene.architecture.n_experts else tokens
     reduced = (1 if scene.compiled else 2) * compute * hidden * scene.stream_tokens if scene.tensor > 1 else 0.0
     unread = 0.0 if scene.compiled else compute * hidden * tokens
     return {
         "checkpoints": scene.stream_bytes + reduced + unread,
         ATTENTION: attention * tokens,
-        FEED_FORWARD: feed_forward * tokens,
+        FEED_FORWARD: compute * scene.width * rows,
     }
 
 

@@ -15,7 +15,7 @@ from costkit import architectures, memory, tables
 from costkit.plan.fitting import words
 from costkit.plan.fitting.keys import errors_by_keys
 from costkit.plan.schema import Plan
-from costkit.units import GIB, Range
+from costkit.units import GIB, Range, number
 
 MAP_MICRO_BATCHES = (1, 2, 4, 8, 16, 32, 64, 128)
 MAP_SEQ_LENS = (512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072)
@@ -26,7 +26,7 @@ class Footprint:
     """The answer: the budget, its verdict on the plan's GPU, and the largest micro-batch that fits.
 
     `largest` is at the plan's sequence length, 0 where not even one sequence fits. `batch` is None where the plan names
-    no effective batch.
+    no effective batch. `run` is the estimate for the run whose peak the plan names, before that moved it.
     """
 
     plan: Plan
@@ -35,16 +35,12 @@ class Footprint:
     verdict: str
     largest: int
     batch: memory.Batch | None
+    run: memory.Budget | None = None
 
     @property
     def architecture(self) -> architectures.Architecture:
         """The shape that was counted."""
         return self.budget.request.architecture
-
-    @property
-    def is_calibrated(self) -> bool:
-        """Whether the plan names a peak of a run of its own, by which the bands were moved."""
-        return self.budget.request.calibration != memory.Calibration()
 
     @property
     def measured_bytes(self) -> float | None:
@@ -66,12 +62,18 @@ class Footprint:
     @property
     def compared_bytes(self) -> Range:
         """Ours, for what was measured, and before the measurement moved it."""
-        budget = self.budget.calibrated(memory.Calibration())
+        budget = self.budget if self.run is None else self.run
         return {
             "allocated": budget.allocated_bytes,
             "reserved": budget.reserved_bytes,
             "device": budget.device_bytes,
         }[self.measured_metric]
+
+    @property
+    def is_of_the_run(self) -> bool:
+        """Whether what was measured is of this micro-batch and this sequence length."""
+        run = self.run
+        return run is None or (run.micro_batch, run.seq_len) == (self.budget.micro_batch, self.budget.seq_len)
 
     @cached_property
     def ways(self) -> list[memory.Way]:
@@ -124,6 +126,32 @@ class Footprint:
         """What the map says, in a sentence."""
         return words.room(self)
 
+    def numbers(self) -> dict[str, object]:
+        """The answer as numbers, sizes in bytes."""
+        budget = self.budget
+        ranges = {
+            "allocated_bytes": budget.allocated_bytes,
+            "reserved_bytes": budget.reserved_bytes,
+            "device_bytes": budget.device_bytes,
+        }
+        return {
+            "verdict": self.verdict,
+            "largest_micro_batch": self.largest,
+            "usable_bytes": self.gpu.usable_bytes,
+            **{name: {"low": one.low, "mid": one.mid, "high": one.high} for name, one in ranges.items()},
+        }
+
+    def phase_table(self) -> list[dict[str, str]]:
+        """A row for each part and a column for each phase, in GiB, the largest at the peak first."""
+        parts, peak = self.budget.fullest.phase_parts, self.budget.parts
+        named = dict.fromkeys(part for of_phase in parts.values() for part in of_phase)
+        order = sorted(named, key=lambda part: -peak.get(part, 0.0))
+        rows = [
+            {"GiB": part, **{phase: number(of_phase.get(part, 0.0) / GIB) for phase, of_phase in parts.items()}}
+            for part in order
+        ]
+        return [*rows, {"GiB": "all", **{phase: number(value / GIB) for phase, value in self.budget.phases.items()}}]
+
     def rows(self) -> list[dict[str, object]]:
         """Bytes by phase and part at full precision."""
         return [
@@ -155,18 +183,35 @@ def _footprint(plan: Plan) -> Footprint:
     budget = memory.budget(
         asked.architecture, micro_batch=plan.memory.micro_batch, seq_len=plan.training.seq_len, **asked.details
     )
-    allocated, reserved = plan.memory.measured_allocated_gib, plan.memory.measured_reserved_gib
-    if allocated is not None or reserved is not None:
-        measured = memory.calibrate(
-            budget,
-            allocated_bytes=None if allocated is None else allocated * GIB,
-            reserved_bytes=None if reserved is None else reserved * GIB,
-        )
-        budget = budget.calibrated(measured)
+    run = _measured_run(plan, budget)
+    if run is not None:
+        budget = budget.calibrated(_calibration(plan, run))
     largest = memory.largest_micro_batch(
         asked.architecture, gpu=gpu, seq_len=plan.training.seq_len, **budget.request.details
     )
-    return Footprint(plan, gpu, budget, budget.verdict(gpu), largest, batch)
+    return Footprint(plan, gpu, budget, budget.verdict(gpu), largest, batch, run)
+
+
+def _measured_run(plan: Plan, budget: memory.Budget) -> memory.Budget | None:
+    """The estimate for the run whose peak the plan names, or None where it names none."""
+    asked = plan.memory
+    if asked.measured_allocated_gib is None and asked.measured_reserved_gib is None:
+        return None
+    return memory.budget(
+        budget.request.architecture,
+        micro_batch=asked.measured_micro_batch or budget.micro_batch,
+        seq_len=asked.measured_seq_len or budget.seq_len,
+        **budget.request.details,
+    )
+
+
+def _calibration(plan: Plan, run: memory.Budget) -> memory.Calibration:
+    allocated, reserved = plan.memory.measured_allocated_gib, plan.memory.measured_reserved_gib
+    return memory.calibrate(
+        run,
+        allocated_bytes=None if allocated is None else allocated * GIB,
+        reserved_bytes=None if reserved is None else reserved * GIB,
+    )
 
 
 def request(plan: Plan) -> memory.Request:

@@ -23,6 +23,7 @@ _FORMATS = (
 )
 
 
+_SHARE_WITHOUT_WEIGHT_GRADIENTS = 2 / 3
 _STATES = (parts.WEIGHTS, parts.MASTER, parts.GRADIENTS, parts.STATE)
 
 
@@ -46,6 +47,8 @@ def formats(answer: Footprint) -> list[Format]:
     asked, peaks = answer.budget.request, memory.precisions_of(answer.gpu)
     own = (asked.precision, asked.optimizer)
     possible = [pair for pair in _FORMATS if pair != own and pair[0] in peaks]
+    if asked.about_stack.is_megatron:
+        possible = [pair for pair in possible if pair[0] != "bf16"]
     if asked.adapters is not None:
         possible = [pair for pair in possible if pair[0] in ("bf16", "fp16-mixed", "bf16-mixed")]
     return [_format(answer, precision, optimizer) for precision, optimizer in (own, *possible)]
@@ -82,14 +85,17 @@ class Compared:
         return next((one for one in self.choices if one.verdict == "fits"), None)
 
     @property
-    def own(self) -> memory.Choice | None:
-        """The plan's own setting among them; None where its micro-batch is not one of theirs."""
+    def own(self) -> memory.Choice:
+        """The plan's own setting among them."""
         asked, sequences = self.answer.budget.request, self.answer.budget.micro_batch
         key = (asked.checkpointing, asked.sharding, sequences)
-        return next((one for one in self.choices if _key(one) == key), None)
+        return next(one for one in self.choices if _key(one) == key)
 
     def usd_per_billion_tokens(self, choice: memory.Choice) -> float:
-        """What a billion tokens cost with a setting: the plan's price and MFU, and the speed over that of its own."""
+        """What a billion tokens cost with a setting: the plan's price and MFU, and the speed over that of its own.
+
+        Frozen weights need no gradients of their own: two thirds of the compute.
+        """
         plan = self.answer.plan
         price = training.usd_per_flop(
             gpu=plan.hardware.gpu,
@@ -98,8 +104,12 @@ class Compared:
             goodput_fraction=plan.training.goodput_fraction,
         )
         flop = training.flop(n_params=float(self.answer.architecture.n_active_params), n_tokens=BILLION)
-        own = 1.0 if self.own is None else self.own.throughput.mid
-        return price * flop * own / choice.throughput.mid
+        share = 1.0 if self.answer.budget.request.adapters is None else _SHARE_WITHOUT_WEIGHT_GRADIENTS
+        return share * price * flop / self.speed(choice)
+
+    def speed(self, choice: memory.Choice) -> float:
+        """Tokens per second over those of the plan's own setting."""
+        return choice.throughput.mid / self.own.throughput.mid
 
     @property
     def sentence(self) -> str:
@@ -108,7 +118,7 @@ class Compared:
         if best is None:
             return f"None of these {len(self.choices)} settings fits with its band on {self.answer.gpu.name}."
         request = best.budget.request
-        gain = best.throughput.mid / (1.0 if self.own is None else self.own.throughput.mid) - 1
+        gain = self.speed(best) - 1
         speed = f"{percent(abs(gain))} {'faster' if gain > 0 else 'slower'} than" if abs(gain) > 1e-3 else "as fast as"
         return (
             f"Of {len(self.choices)} settings the fastest that fits with its band has a micro-batch of"
@@ -138,6 +148,11 @@ def settings(answer: Footprint) -> Compared:
     request = answer.budget.request
     batches = sorted({*memory.MICRO_BATCHES, answer.budget.micro_batch})
     found = memory.choices(
-        request.architecture, gpu=answer.gpu, seq_len=answer.budget.seq_len, micro_batches=batches, **request.details
+        request.architecture,
+        gpu=answer.gpu,
+        seq_len=answer.budget.seq_len,
+        micro_batches=batches,
+        effective_batch=answer.plan.memory.effective_batch,
+        **request.details,
     )
     return Compared(answer, found)

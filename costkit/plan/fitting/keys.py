@@ -30,6 +30,7 @@ _KEYS: Mapping[str, str] = MappingProxyType(
         "dropout": "memory.dropout",
         "seq_len": "training.seq_len",
         "n_gpus": "hardware.n_gpus",
+        "n_params is": "model.n_params is",
     }
 )
 _NAMES = re.compile(rf"(?<![\w.'])(?:{'|'.join(map(re.escape, _KEYS))})(?![\w'])")

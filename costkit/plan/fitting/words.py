@@ -19,8 +19,15 @@ PHASES = {
     "backward": "the first layer's backward pass",
     "step": "the optimizer's step",
 }
+SHORT_PHASES = {
+    "forward": "end of forward",
+    "loss": "loss",
+    "recompute": "last layer's backward",
+    "backward": "first layer's backward",
+    "step": "optimizer step",
+}
 _VERDICTS = {"fits": "fits", "uncertain": "may or may not fit", "does not fit": "does not fit"}
-_NEAR = 0.001
+_NEAR, _FAR = 0.001, 0.1
 
 
 def headline(answer: Footprint) -> str:
@@ -79,7 +86,9 @@ def _batch(answer: Footprint) -> str:
 def _division(answer: Footprint) -> str:
     sharding = answer.budget.request.sharding
     degrees = {
-        f"{sharding.data:,} copies" if sharding.data > 1 else "": True,
+        f"{sharding.data:,} {'whole ' if answer.budget.request.zero == 0 else ''}copies"
+        if sharding.data > 1
+        else "": True,
         f"ZeRO {answer.budget.request.zero}": sharding.n_shards > 1 and answer.budget.request.zero > 0,
         f"tensor {sharding.tensor}": sharding.tensor > 1,
         f"pipeline {sharding.pipeline}": sharding.pipeline > 1,
@@ -93,7 +102,9 @@ def _measured(answer: Footprint) -> str:
     measured = answer.measured_bytes
     if measured is None:
         return ""
-    return f"{gib(measured)} {answer.measured_metric}, estimate {_signed(answer.compared_bytes.mid / measured - 1)}"
+    error = _signed(answer.compared_bytes.mid / measured - 1)
+    where = "" if answer.is_of_the_run or answer.run is None else f" with micro-batch {answer.run.micro_batch:,}"
+    return f"{gib(measured)} {answer.measured_metric}{where}, estimate {error}"
 
 
 def _signed(error: float) -> str:
@@ -110,15 +121,27 @@ def warnings(answer: Footprint) -> tuple[str, ...]:
             answer.plan.target_architecture is None,
             f"The plan names no architecture: {answer.architecture.name} is a plausible shape of its size.",
         ),
+        (answer.run is not None, _of_the_run(answer)),
         (
-            request.precision == "fp8-mixed",
+            budget.request.zero == 0 and request.sharding.data > 1 and answer.verdict != "fits",
+            (
+                f"Nothing is divided among the {request.sharding.data:,} copies: each holds all weights, gradients and"
+                " optimizer state; memory.zero_stage or another memory.stack divides them."
+            ),
+        ),
+        (
+            request.precision == "fp8-mixed" and request.about_stack.is_torchtitan,
+            "FP8 saves next to nothing here: torchtitan keeps 16-bit inputs and weights and casts them anew each time.",
+        ),
+        (
+            request.precision == "fp8-mixed" and not request.about_stack.is_torchtitan,
             (
                 "FP8 saves nothing of weights, gradients and optimizer state, and adds copies; only the inputs that"
                 " matrices keep shrink."
             ),
         ),
         (
-            request.attention == "eager",
+            request.case == "huggingface eager",
             (
                 "Eager attention writes out every score and fragments memory; up to"
                 f" {number(request.band('reserved').high)} times the estimate was reserved."
@@ -126,7 +149,10 @@ def warnings(answer: Footprint) -> tuple[str, ...]:
         ),
         (
             bool(request.architecture.n_experts),
-            "Experts get uneven shares of the tokens, and more uneven as routing learns: the band is wide for that.",
+            (
+                "Experts get uneven shares of the tokens, and more uneven as routing learns: the band is wide for that,"
+                " and no run of a mixture of experts is among the scores; bars and parts show even shares."
+            ),
         ),
         (
             request.sharding.pipeline > 1 and request.about_stack.is_torchtitan,
@@ -134,11 +160,30 @@ def warnings(answer: Footprint) -> tuple[str, ...]:
         ),
         (
             request.about_stack.is_hugging_face and bool(_model_parallel(answer)),
-            f"Under Hugging Face's blocks {_model_parallel(answer)} was not scored against any run.",
+            f"Not scored against any run under Hugging Face's blocks: {_model_parallel(answer)}.",
         ),
         (
             request.stack == "deepspeed",
             "DeepSpeed's communication buffers are not modelled, and its one table does not say what it measured.",
+        ),
+        (
+            request.stack == "huggingface" and request.adapters is None,
+            (
+                "What PyTorch reserves on top of live tensors was measured for Hugging Face's blocks with adapters on a"
+                " T4 only, not with all weights trained."
+            ),
+        ),
+        (
+            request.checkpointing == "selective" and not request.about_stack.has_selective,
+            "Hugging Face's blocks have no switch for selective checkpointing: this is what it would take.",
+        ),
+        (
+            answer.gpu.vendor != "NVIDIA",
+            f"Everything was measured on NVIDIA GPUs: what {answer.gpu.vendor}'s software holds besides is a guess.",
+        ),
+        (
+            request.optimizer != "adamw",
+            f"No measured run with {request.optimizer} is among the scores: its state is counted, not checked.",
         ),
         (
             answer.verdict == "uncertain",
@@ -148,11 +193,25 @@ def warnings(answer: Footprint) -> tuple[str, ...]:
     return tuple(text for is_so, text in conditions if is_so)
 
 
+def _of_the_run(answer: Footprint) -> str:
+    """Which run the measured peak is taken to be of, and whether it can be."""
+    run = answer.run
+    if run is None:
+        return ""
+    of = f"micro-batch {run.micro_batch:,} and {_counted(run.seq_len, 'token')}"
+    measured, expected = answer.measured_bytes or 0.0, answer.compared_bytes
+    is_near = expected.low * (1 - _FAR) <= measured <= expected.high * (1 + _FAR)
+    if measured > answer.gpu.usable_bytes:
+        return f"Your measured peak is more than {answer.gpu.name} offers, {gib(answer.gpu.usable_bytes)}."
+    doubt = "" if is_near else f"; {gib(expected.mid)} were expected there, so make sure that it is of these settings"
+    return f"Your measured peak is taken as that of a run with these settings, {of}{doubt}."
+
+
 def _model_parallel(answer: Footprint) -> str:
     """The kinds of parallelism that divide a model or a sequence, in words."""
     sharding = answer.budget.request.sharding
     degrees = {"tensor": sharding.tensor, "pipeline": sharding.pipeline, "context": sharding.context}
-    return " and ".join(f"{name} parallelism" for name, degree in degrees.items() if degree > 1)
+    return ", ".join(f"{name} parallelism" for name, degree in degrees.items() if degree > 1)
 
 
 def reading(answer: Footprint) -> str:
@@ -161,7 +220,7 @@ def reading(answer: Footprint) -> str:
     largest = sorted(budget.parts.items(), key=lambda item: -item[1])[:3]
     shares = ", ".join(f"{name} {percent(amount / budget.peak_bytes)}" for name, amount in largest)
     stage = f" on pipeline stage {budget.fullest.stage + 1}" if len(budget.stages) > 1 else ""
-    before = " before your measurement" if answer.is_calibrated else ""
+    before = " before your measurement" if answer.run is not None else ""
     needed = f"{gib(budget.peak_bytes)} of live tensors{before}"
     return f"The peak is at {PHASES[budget.peak_phase]}{stage}, {needed}: {shares}."
 
@@ -175,7 +234,10 @@ def way_out(answer: Footprint) -> str:
     if fitting:
         return f"The cheapest way to fit among those listed: {joined(fitting[0])}, at {_speed(fitting[0])}."
     if not ways:
-        return f"No single change helps on {answer.gpu.name}: use a larger GPU, more of them, or a smaller model."
+        return (
+            f"None of the changes that are known here helps on {answer.gpu.name}: use a larger GPU, more of them, or a"
+            " smaller model."
+        )
     best = min(ways, key=lambda way: way.budget.device_bytes.mid)
     return (
         f"Nothing listed fits with its band; {joined(best)} comes down to {gib(best.budget.device_bytes.mid)}"
@@ -193,8 +255,9 @@ def _speed(way: Way) -> str:
     speed = way.throughput
     low, mid, high = percent(speed.low), percent(speed.mid), percent(speed.high)
     if speed.low == speed.high and abs(speed.mid - 1) < _NEAR:
-        return "no cost in speed"
-    return f"{mid} of the speed ({'one pair of runs' if low == high else f'{low} to {high}'})"
+        return f"no cost in speed ({'; '.join(way.basis)})"
+    span = "" if low == high else f", {low} to {high}"
+    return f"{mid} of the speed ({'; '.join(way.basis)}{span})"
 
 
 def room(answer: Footprint) -> str:
