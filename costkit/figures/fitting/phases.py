@@ -49,7 +49,7 @@ def phases(answer: Footprint, *, reuse: Figure | None = None) -> Figure:
     `reuse` is a figure that this function made before: it is drawn anew in place where its axes still hold.
     """
     top = _top(answer)
-    key = ("fitting.phases", top, answer.gpu.name)
+    key = ("fitting.phases", top, answer.gpu.name, answer.run is None)
     made = reuse if isinstance(reuse, Layered) and reuse.key == key else _still(answer, top, key)
     made.clear_moving()
     made.set_label(_alt(answer))
@@ -102,7 +102,8 @@ def _still(answer: Footprint, top: float, key: object) -> Layered:
         ax.set_axisbelow(True)
     style.ticks(bars, "x", list(range(len(PHASES))), [_NAMES[phase] for phase in PHASES], "")
     style.ticks(ranges, "x", list(range(len(_RANGES))), list(_RANGES), "")
-    style.heading(bars, f"Live tensors by phase; the line: {answer.gpu.name} offers {gib(answer.gpu.usable_bytes)}")
+    live = "Live tensors by phase" if answer.run is None else "Live tensors before your measurement"
+    style.heading(bars, f"{live}; the line: {answer.gpu.name} offers {gib(answer.gpu.usable_bytes)}")
     style.heading(ranges, "What it takes, with its band")
     return made
 

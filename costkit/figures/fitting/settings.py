@@ -31,7 +31,7 @@ def settings(compared: Compared) -> Figure:
     ax.set_xlim(0, right)
     ax.set_ylim(min(0.7, min(speeds) - 0.05), max(1.1, max(speeds) + 0.08))
     ax.axvspan(usable, right, color=style.FAINT, zorder=0)
-    style.label(ax, (usable, ax.get_ylim()[1]), f"beyond {gib(answer.gpu.usable_bytes)}", offset=(5, -10))
+    style.label(ax, (usable, ax.get_ylim()[0]), f"beyond {gib(answer.gpu.usable_bytes)}", offset=(5, 10))
     _points(ax, compared, shown)
     _frontier(ax, compared, [one for one in shown if one.on_frontier])
     power = 10 ** np.floor(np.log10(right))
