@@ -504,7 +504,7 @@ def test_a_measured_peak_stays_with_its_run() -> None:
 
 def test_a_measured_peak_may_be_of_another_length() -> None:
     """The run's own sequence length and micro-batch are what it is compared with."""
-    asked = {RESERVED: 30.0, "memory.measured_micro_batch": 2, "memory.measured_seq_len": 1024}
+    asked: dict[str, object] = {RESERVED: 30.0, "memory.measured_micro_batch": 2, "memory.measured_seq_len": 1024}
     run = footprint("finetune-7b", asked).run
     assert run is not None
     assert (run.micro_batch, run.seq_len) == (2, 1024)

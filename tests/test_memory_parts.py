@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from costkit import architectures, memory, tables
 from costkit.architectures import Architecture
-from costkit.memory import Adapters, Request, Sharding, optimizers, sharding, states, tensors
+from costkit.memory import Adapters, Request, Sharding, optimizers, parts, sharding, states, tensors
 from costkit.memory.tensors import Tensor
 from costkit.units import GIB, MIB
 
@@ -105,7 +105,7 @@ def test_figure_1_of_zero(stage: int, gigabytes: str) -> None:
 )
 def test_an_optimizer_keeps_for_a_matrix(optimizer: str, moment_bytes: int, per_element: float) -> None:
     """Bytes an element: two moments, one, eight bits and a scale for 256, or a row and a column."""
-    matrix = Tensor(tensors.FEED_FORWARD, HIDDEN, WIDE)
+    matrix = Tensor(parts.FEED_FORWARD, HIDDEN, WIDE)
     found = optimizers.moments_bytes(optimizer, matrix, moment_bytes=moment_bytes)
     assert found / matrix.n_each == pytest.approx(per_element, rel=1e-12)
 
@@ -113,13 +113,13 @@ def test_an_optimizer_keeps_for_a_matrix(optimizer: str, moment_bytes: int, per_
 @pytest.mark.parametrize(
     ("optimizer", "tensor", "per_element"),
     [
-        ("adamw-8bit", Tensor(tensors.EMBEDDING, 32000, HIDDEN), 8),
-        ("adamw-8bit", Tensor(tensors.NORM, 1, 4095), 8),
-        ("adamw-8bit", Tensor(tensors.NORM, 1, 4096), 2.03125),
-        ("adafactor", Tensor(tensors.NORM, 1, HIDDEN), 4),
-        ("muon", Tensor(tensors.EMBEDDING, 32000, HIDDEN), 8),
-        ("muon", Tensor(tensors.HEAD, 32000, HIDDEN), 8),
-        ("muon", Tensor(tensors.NORM, 1, HIDDEN), 8),
+        ("adamw-8bit", Tensor(parts.EMBEDDING, 32000, HIDDEN), 8),
+        ("adamw-8bit", Tensor(parts.NORM, 1, 4095), 8),
+        ("adamw-8bit", Tensor(parts.NORM, 1, 4096), 2.03125),
+        ("adafactor", Tensor(parts.NORM, 1, HIDDEN), 4),
+        ("muon", Tensor(parts.EMBEDDING, 32000, HIDDEN), 8),
+        ("muon", Tensor(parts.HEAD, 32000, HIDDEN), 8),
+        ("muon", Tensor(parts.NORM, 1, HIDDEN), 8),
     ],
     ids=str,
 )
@@ -220,10 +220,10 @@ def test_frozen_weights_are_the_same_for_every_rank(quantized: str | None) -> No
 
 def test_a_quantized_matrix_has_nine_sixteenths_of_a_byte() -> None:
     """NF4 is half a byte a weight and an FP32 scale for every 64."""
-    assert Adapters(quantized="nf4").frozen_bytes(Tensor(tensors.ATTENTION, HIDDEN, HIDDEN)) == 0.5625
+    assert Adapters(quantized="nf4").frozen_bytes(Tensor(parts.ATTENTION, HIDDEN, HIDDEN)) == 0.5625
 
 
-@pytest.mark.parametrize("part", [tensors.EMBEDDING, tensors.HEAD])
+@pytest.mark.parametrize("part", [parts.EMBEDDING, parts.HEAD])
 def test_what_is_not_quantized_is_fp32(part: str) -> None:
     """PEFT's preparation makes the embedding and the head FP32."""
     assert Adapters(quantized="nf4").frozen_bytes(Tensor(part, 32000, HIDDEN)) == 4
