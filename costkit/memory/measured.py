@@ -28,6 +28,7 @@ _STACK_OF: Mapping[str, str] = {
     "litgpt": "huggingface",
     "llm-foundry": "fsdp2",
     "nanotron": "megatron",
+    "torchtune": "fsdp2",
 }
 """The stack as which a run is scored: its own, or one that keeps much the same things."""
 
