@@ -14,7 +14,7 @@ from costkit.units import GIB, gib, number
 
 GPUS, GPU, SHAPE, LENGTH = "hardware.n_gpus", "hardware.gpu", "model.architecture", "training.seq_len"
 MICRO, BATCH, PRECISION = "memory.micro_batch", "memory.effective_batch", "memory.precision"
-ALLOCATED, RESERVED = "memory.measured_allocated_gib", "memory.measured_reserved_gib"
+ALLOCATED, RESERVED = "memory.allocated_ratio", "memory.reserved_ratio"
 TENSOR, PIPELINE, CONTEXT = (f"memory.{name}_parallel" for name in ("tensor", "pipeline", "context"))
 
 Situation = tuple[str, dict[str, object]]
@@ -32,7 +32,7 @@ SITUATIONS: dict[str, Situation] = {
     "every degree": ("llama-3-8b", {TENSOR: 8, PIPELINE: 4, CONTEXT: 2, "memory.stack": "megatron"}),
     "deepspeed": ("finetune-7b", {"memory.stack": "deepspeed"}),
     "batch": ("finetune-7b", {BATCH: 64}),
-    "calibrated": ("finetune-7b", {ALLOCATED: 15.0, RESERVED: 18.5}),
+    "calibrated": ("finetune-7b", {ALLOCATED: 1.05, RESERVED: 1.06}),
     "offloaded": ("finetune-7b", {"memory.offload_optimizer": True}),
     "compiled": ("finetune-7b", {"memory.compiled": True}),
     "405B": ("finetune-7b", {SHAPE: "llama-3.1-405b"}),
@@ -249,7 +249,12 @@ def test_a_plan_without_a_batch_tells_none() -> None:
 def test_a_measured_peak_moves_the_estimate() -> None:
     """The middle of allocated and of reserved is then what the run had."""
     budget = answer("calibrated").budget
-    assert [budget.allocated_bytes.mid / GIB, budget.reserved_bytes.mid / GIB] == pytest.approx([15.0, 18.5])
+    plain = answer("finetune-7b").budget
+    ratios = [
+        budget.allocated_bytes.mid / plain.allocated_bytes.mid,
+        budget.reserved_bytes.mid / plain.reserved_bytes.mid,
+    ]
+    assert ratios == pytest.approx([1.05, 1.06])
 
 
 def test_a_measured_peak_narrows_the_band() -> None:
@@ -260,7 +265,7 @@ def test_a_measured_peak_narrows_the_band() -> None:
 
 def test_a_measured_peak_moves_the_largest_micro_batch() -> None:
     """A plan that a measured peak lets fit has a largest micro-batch of at least its own."""
-    found = footprint("gpt2-124m-one-node", {RESERVED: 65.0})
+    found = footprint("gpt2-124m-one-node", {RESERVED: 0.8})
     assert (found.verdict, found.largest >= found.budget.micro_batch) == ("fits", True)
 
 
@@ -431,23 +436,6 @@ REFUSED: dict[str, tuple[str, dict[str, object], str]] = {
     "zero": ("finetune-7b", {"memory.zero_stage": 1}, "memory.zero_stage is 1, but FSDP2 always shards"),
     "compiled": ("case-50k", {"memory.compiled": True}, "memory.compiled is True, .* 'fsdp2', not 'huggingface'"),
     "too small a model": ("case-50k", {"model.n_params": 1e6}, "it must be a number from 5.00M"),
-    "another run's peak": (
-        "finetune-7b",
-        {ALLOCATED: 1.0},
-        "measured_allocated_gib is 1.00 GiB, where 14.4 GiB are expected",
-    ),
-    "frozen without adapters": (
-        "case-50k",
-        {"memory.frozen_weights": "nf4"},
-        "without memory.adapter_rank all weights",
-    ),
-    "a step of its own": (
-        "case-50k",
-        {"memory.stack": "megatron", "memory.optimizer_step": "foreach"},
-        "memory.optimizer_step is 'foreach', but",
-    ),
-    "no dropout there": ("case-50k", {"memory.dropout": True}, "memory.dropout is True, .* stack 'megatron', not"),
-    "peaks of two runs": ("finetune-7b", {ALLOCATED: 20.0, RESERVED: 15.0}, "which it is part of"),
 }
 
 
@@ -493,43 +481,58 @@ def test_every_architecture_has_an_answer(shape: str) -> None:
     assert (found.architecture.name, found.budget.peak_bytes > 0) == (shape, True)
 
 
-def test_a_measured_peak_stays_with_its_run() -> None:
-    """A plan whose micro-batch is changed afterwards keeps the peak as that of the micro-batch it was measured with."""
-    measured = plan.read("finetune-7b", {RESERVED: 30.0})
-    then, now = (plan.footprint(one) for one in (measured, plan.replace(measured, {MICRO: 4})))
-    assert now.plan.memory.measured_micro_batch == then.budget.micro_batch == 1
-    assert now.budget.request.calibration == then.budget.request.calibration
-    assert (now.largest, now.is_of_the_run, then.is_of_the_run) == (then.largest, False, True)
+@pytest.mark.parametrize(
+    "overrides", [{MICRO: 4}, {LENGTH: 1024}, {"memory.checkpointing": "none"}, {PRECISION: "fp32"}, {GPUS: 16}]
+)
+def test_a_ratio_carries_over_to_other_settings(overrides: dict[str, object]) -> None:
+    """Whatever is changed after it was measured, the estimate is that of the settings times the ratio."""
+    mine = plan.fitting.measured(plan.read("finetune-7b"), reserved_gib=18.5)
+    moved, plain = (plan.footprint(plan.replace(one, overrides)) for one in (mine, plan.read("finetune-7b")))
+    assert mine.memory.reserved_ratio == pytest.approx(
+        18.5 * GIB / answer("finetune-7b").budget.reserved_bytes.mid, rel=1e-3
+    )
+    assert moved.budget.reserved_bytes.mid / plain.budget.reserved_bytes.mid == pytest.approx(
+        mine.memory.reserved_ratio
+    )
 
 
-def test_a_measured_peak_may_be_of_another_length() -> None:
-    """The run's own sequence length and micro-batch are what it is compared with."""
-    asked: dict[str, object] = {RESERVED: 30.0, "memory.measured_micro_batch": 2, "memory.measured_seq_len": 1024}
-    run = footprint("finetune-7b", asked).run
-    assert run is not None
-    assert (run.micro_batch, run.seq_len) == (2, 1024)
+def test_a_peak_of_its_own_is_met() -> None:
+    """The plan with the ratios says what was measured, and measuring it again changes nothing."""
+    mine = plan.fitting.measured(plan.read("finetune-7b"), allocated_gib=15.0, reserved_gib=18.5)
+    budget = plan.footprint(mine).budget
+    assert [budget.allocated_bytes.mid / GIB, budget.reserved_bytes.mid / GIB] == pytest.approx([15.0, 18.5], rel=1e-3)
+    assert plan.fitting.measured(mine, allocated_gib=15.0, reserved_gib=18.5) == mine
+
+
+@pytest.mark.parametrize(
+    ("peaks", "sentence"),
+    [
+        ({"reserved_gib": 90.0}, "reserved_gib is 90, more than the 79.1 GiB that A100-SXM4-80GB offers"),
+        ({"allocated_gib": 1.0}, "allocated_bytes is 1.00 GiB, where 14.4 GiB are expected"),
+        ({"allocated_gib": 20.0, "reserved_gib": 15.0}, "which it is part of"),
+        ({}, "nothing was measured"),
+    ],
+)
+def test_what_can_t_be_a_peak_is_refused(peaks: dict[str, float], sentence: str) -> None:
+    """More than there is, far from what is expected, or not of one run."""
+    with pytest.raises(ValueError, match=sentence):
+        plan.fitting.measured(plan.read("finetune-7b"), **peaks)  # type: ignore[arg-type]
+
+
+def test_ratios_outside_the_band_are_doubted() -> None:
+    """A run of this stack never was so far off."""
+    near, far = (footprint("finetune-7b", {RESERVED: ratio}).warnings for ratio in (1.05, 1.6))
+    assert ["make sure" in " ".join(texts) for texts in (near, far)] == [False, True]
 
 
 def test_a_published_peak_is_of_the_plan_as_it_is() -> None:
-    """Another model, GPU, length or setting is another run; the price of an hour is not."""
-    peaks = [
-        plan.read("qlora-7b-t4", changed).case.published_peak_gib
-        for changed in (
-            {MICRO: 2},
-            {SHAPE: "llama-2-7b"},
-            {GPU: "L4"},
-            {LENGTH: 512},
-            {"hardware.usd_per_gpu_hour": 1.0},
-        )
-    ]
-    assert peaks == [None, None, None, None, plan.read("qlora-7b-t4").case.published_peak_gib]
-
-
-def test_a_peak_that_the_gpu_does_not_have_is_doubted() -> None:
-    """More than is there can't have been measured, and far more than expected is said."""
-    (impossible,) = [text for text in footprint("finetune-7b", {RESERVED: 81.0}).warnings if "measured peak" in text]
-    (doubted,) = [text for text in footprint("finetune-7b", {RESERVED: 60.0}).warnings if "measured peak" in text]
-    assert ("is more than A100-SXM4-80GB offers" in impossible, "were expected there" in doubted) == (True, True)
+    """Another model, GPU, length or setting is another run; the price of an hour, or going back, is not."""
+    changes: list[dict[str, object]] = [{MICRO: 2}, {SHAPE: "llama-2-7b"}, {GPU: "L4"}, {LENGTH: 512}]
+    same: list[dict[str, object]] = [{}, {"hardware.usd_per_gpu_hour": 1.0}, {"memory.zero_stage": 0}]
+    told = [footprint("qlora-7b-t4", changed).measured_bytes for changed in (*changes, *same)]
+    assert told == [None] * 4 + [5.914 * GIB] * 3
+    back = plan.replace(plan.replace(plan.read("qlora-7b-t4"), {MICRO: 2}), {MICRO: 1})
+    assert plan.footprint(back).measured_bytes == 5.914 * GIB
 
 
 @pytest.mark.parametrize("overrides", [{"memory.stack": "megatron"}, {"memory.stack": "deepspeed"}, {GPUS: 1}])

@@ -128,7 +128,12 @@ def memory(arguments: Namespace) -> int:
     """Print the memory of a plan: whether it fits, the key numbers, or bytes by phase and part."""
     from costkit import plan
 
-    answer = plan.footprint(_read_plan(arguments))
+    chosen = _read_plan(arguments)
+    if (arguments.measured_allocated, arguments.measured_reserved) != (None, None):
+        chosen = plan.fitting.measured(
+            chosen, allocated_gib=arguments.measured_allocated, reserved_gib=arguments.measured_reserved
+        )
+    answer = plan.footprint(chosen)
     phases = answer.phase_table()
     cells = [[str(cell) for cell in row.values()] for row in phases]
     details = table(list(phases[0]), cells, cut=arguments.file is None)

@@ -157,6 +157,9 @@ def _frontier(group: Any) -> None:
 def _memory(group: Any) -> None:
     parser = _command(group, "memory", commands.memory, "does the plan fit on its GPUs, and when is memory fullest")
     _plan_options(parser)
+    for kind in ("allocated", "reserved"):
+        about = f"the {kind} peak of a run of this plan: moves the estimate by memory.{kind}_ratio"
+        parser.option(f"--measured-{kind}", type=float, metavar="GIB", help=about)
     _output_options(parser)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from costkit.architectures import Architecture
 from costkit.memory import tradeoffs
-from costkit.memory.budgets import DOES_NOT_FIT, Budget, budget
+from costkit.memory.budgets import DOES_NOT_FIT, FITS, UNCERTAIN, Budget, budget
 from costkit.memory.requests import CHECKPOINTING, request_of
 from costkit.memory.sharding import Sharding
 from costkit.memory.stacks import BY_NAME
@@ -21,6 +21,7 @@ from costkit.memory.ways import checkpointing_of
 from costkit.tables import Gpu, lookup
 from costkit.units import Range
 
+_RANKS = {FITS: 0, UNCERTAIN: 1, DOES_NOT_FIT: 2}
 MICRO_BATCHES = (1, 2, 4, 8, 16, 32)
 
 
@@ -112,6 +113,7 @@ def _shardings(sharding: Sharding, stack: str) -> list[Sharding]:
 
 
 def _is_best(one: Choice, among: list[Choice]) -> bool:
+    """Whether no other is as sure to fit, as fast and as small, and better in one of the last two."""
     if one.verdict == DOES_NOT_FIT:
         return False
     needs, speed = one.budget.device_bytes.mid, one.throughput.mid
@@ -120,10 +122,9 @@ def _is_best(one: Choice, among: list[Choice]) -> bool:
         and other.budget.device_bytes.mid <= needs
         and (other.throughput.mid > speed or other.budget.device_bytes.mid < needs)
         for other in among
-        if other.verdict != DOES_NOT_FIT
+        if _RANKS[other.verdict] <= _RANKS[one.verdict]
     )
 
 
 def _order(one: Choice) -> tuple[int, float, float]:
-    rank = {"fits": 0, "uncertain": 1, DOES_NOT_FIT: 2}[one.verdict]
-    return rank, -one.throughput.mid, one.budget.device_bytes.mid
+    return _RANKS[one.verdict], -one.throughput.mid, one.budget.device_bytes.mid

@@ -19,15 +19,6 @@ from costkit.plan import documents, typed
 from costkit.plan.kinds import PlanError, nearest, shown
 from costkit.plan.schema import Plan, fields, keys, kind
 
-_DECIDE_MEMORY = frozenset(
-    {"model.architecture", "model.n_params", "hardware.gpu", "hardware.n_gpus", "training.seq_len"}
-)
-_OF_THE_RUN = {
-    "memory.micro_batch": "memory.measured_micro_batch",
-    "training.seq_len": "memory.measured_seq_len",
-}
-"""Keys that a plan's own measured peak depends on most, and those that hold them as they were in that run."""
-
 _EXCLUDES = {"model.n_params": "model.architecture", "model.architecture": "model.n_params"}
 
 
@@ -158,7 +149,7 @@ def replace(plan: Plan, overrides: Mapping[str, object]) -> Plan:
     costkit.plan.kinds.PlanError: no key 'hardware.n_gpu' in a plan. Did you mean 'hardware.n_gpus'?
     """
     values = copy.deepcopy(plan.as_dict())
-    for key, value in (_of_another_run(plan, overrides) | _complete(overrides)).items():
+    for key, value in _complete(overrides).items():
         _put(values, key, value)
         if value != plan.value(key):
             values.get("sources", {}).pop(key, None)
@@ -188,26 +179,6 @@ def _complete(overrides: Mapping[str, object]) -> dict[str, object]:
         if key in _EXCLUDES and value not in ("", None):
             complete.setdefault(_EXCLUDES[key], None)
     return complete
-
-
-def _of_another_run(plan: Plan, overrides: Mapping[str, object]) -> dict[str, object]:
-    """What a measured peak of the plan becomes where other values describe another run.
-
-    A published peak is left out. One of the reader's own stays that of the micro-batch and the sequence length which
-    the plan had.
-    """
-    changed = {key for key, value in overrides.items() if key in keys() and value != plan.value(key)}
-    if not any(key in _DECIDE_MEMORY or key.startswith("memory.") for key in changed):
-        return {}
-    found: dict[str, object] = {}
-    if plan.case.published_peak_gib is not None:
-        found = {"case.published_peak_gib": None, "case.published_peak_metric": None}
-    memory = plan.memory
-    if (memory.measured_allocated_gib, memory.measured_reserved_gib) != (None, None):
-        for key, of_the_run in _OF_THE_RUN.items():
-            if key in changed and plan.value(of_the_run) is None:
-                found[of_the_run] = plan.value(key)
-    return found
 
 
 def _put(values: dict[str, Any], key: str, value: object) -> None:

@@ -15,8 +15,8 @@ def _degree(label: str, about: str, high: int, unit: str = "GPUs") -> Number:
     return Number(label, unit, 1, high, 1, 1e6, about, whole=True)
 
 
-def _measured(label: str, about: str) -> Number:
-    return Number(label, "GiB", 1, 300, 1e-3, 1e4, about)
+def _ratio(label: str, about: str) -> Number:
+    return Number(label, "times the estimate", 0.5, 2, 0.2, 5, about)
 
 
 class MemorySection(Section):
@@ -132,39 +132,9 @@ class MemorySection(Section):
     frozen_weights: Annotated[
         str, Choice("Frozen weights", lambda: _FROZEN, "How LoRA's frozen weights are stored: nf4 is QLoRA.")
     ] = "16-bit"
-    measured_allocated_gib: Annotated[
-        float | None,
-        _measured(
-            "Your allocated peak", "torch.cuda.max_memory_allocated() of your run of this plan; narrows the band."
-        ),
+    allocated_ratio: Annotated[
+        float | None, _ratio("Your run's allocated bytes", "Allocated bytes of a run of your own over those estimated.")
     ] = None
-    measured_reserved_gib: Annotated[
-        float | None,
-        _measured("Your reserved peak", "torch.cuda.max_memory_reserved() of your run of this plan; narrows the band."),
-    ] = None
-    measured_micro_batch: Annotated[
-        int | None,
-        Number(
-            "Your run's micro-batch",
-            "sequences",
-            1,
-            128,
-            1,
-            1e6,
-            "Micro-batch of the run with your peak; left out: the plan's.",
-            whole=True,
-        ),
-    ] = None
-    measured_seq_len: Annotated[
-        int | None,
-        Number(
-            "Your run's sequence length",
-            "tokens",
-            512,
-            131072,
-            1,
-            1e8,
-            "Sequence length of the run with your peak; left out: the plan's.",
-            whole=True,
-        ),
+    reserved_ratio: Annotated[
+        float | None, _ratio("Your run's reserved bytes", "Reserved bytes of a run of your own over those estimated.")
     ] = None

@@ -49,7 +49,7 @@ def phases(answer: Footprint, *, reuse: Figure | None = None) -> Figure:
     `reuse` is a figure that this function made before: it is drawn anew in place where its axes still hold.
     """
     top = _top(answer)
-    key = ("fitting.phases", top, answer.gpu.name, answer.run is None)
+    key = ("fitting.phases", top, answer.gpu.name, answer.is_calibrated)
     made = reuse if isinstance(reuse, Layered) and reuse.key == key else _still(answer, top, key)
     made.clear_moving()
     made.set_label(_alt(answer))
@@ -77,7 +77,7 @@ def _alt(answer: Footprint) -> str:
 def _top(answer: Footprint) -> float:
     """The top of the axis in GiB: a quarter above the GPU, or a round number above what is needed."""
     usable, needed = answer.gpu.usable_bytes / GIB, answer.budget.device_bytes.high / GIB
-    measured = (answer.measured_bytes or 0.0) / GIB if answer.is_of_the_run else 0.0
+    measured = (answer.measured_bytes or 0.0) / GIB
     most = max(needed, measured)
     if most <= 1.25 * usable:
         return 1.3 * usable
@@ -102,7 +102,7 @@ def _still(answer: Footprint, top: float, key: object) -> Layered:
         ax.set_axisbelow(True)
     style.ticks(bars, "x", list(range(len(PHASES))), [_NAMES[phase] for phase in PHASES], "")
     style.ticks(ranges, "x", list(range(len(_RANGES))), list(_RANGES), "")
-    live = "Live tensors by phase" if answer.run is None else "Live tensors before your measurement"
+    live = "Live tensors before your measurement" if answer.is_calibrated else "Live tensors by phase"
     style.heading(bars, f"{live}; the line: {answer.gpu.name} offers {gib(answer.gpu.usable_bytes)}")
     style.heading(ranges, "What it takes, with its band")
     return made
@@ -183,7 +183,7 @@ def _ranges(ax: Axes, answer: Footprint) -> list[Artist]:
     for i, value in enumerate(values.values()):
         at, text = (i, value.high / GIB), _gib(value.mid)
         found.append(style.label(ax, at, text, color=color, offset=(0, 9), ha="center", bold=True, ground=True))
-    if answer.measured_bytes is not None and answer.is_of_the_run:
+    if answer.measured_bytes is not None:
         found += _measured(ax, answer.measured_bytes, answer.measured_metric)
     return found
 

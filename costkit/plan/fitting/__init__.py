@@ -2,5 +2,6 @@
 
 from costkit.plan.fitting.answer import Footprint, footprint, request
 from costkit.plan.fitting.compared import Compared, Format, formats, settings
+from costkit.plan.fitting.measured import measured
 
-__all__ = ["Compared", "Footprint", "Format", "footprint", "formats", "request", "settings"]
+__all__ = ["Compared", "Footprint", "Format", "footprint", "formats", "measured", "request", "settings"]

@@ -7,13 +7,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from costkit import architectures, memory, tables
 from costkit.plan.fitting import words
 from costkit.plan.fitting.keys import errors_by_keys
+from costkit.plan.fitting.original import original
 from costkit.plan.schema import Plan
 from costkit.units import GIB, Range, number
 
@@ -26,7 +27,7 @@ class Footprint:
     """The answer: the budget, its verdict on the plan's GPU, and the largest micro-batch that fits.
 
     `largest` is at the plan's sequence length, 0 where not even one sequence fits. `batch` is None where the plan names
-    no effective batch. `run` is the estimate for the run whose peak the plan names, before that moved it.
+    no effective batch.
     """
 
     plan: Plan
@@ -35,45 +36,43 @@ class Footprint:
     verdict: str
     largest: int
     batch: memory.Batch | None
-    run: memory.Budget | None = None
 
     @property
     def architecture(self) -> architectures.Architecture:
         """The shape that was counted."""
         return self.budget.request.architecture
 
+    @cached_property
+    def is_as_published(self) -> bool:
+        """Whether the plan is still the one whose peak its case publishes."""
+        before = original(self.plan)
+        return before is None or _asked(before) == _asked(self.plan)
+
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether the plan has ratios of a run of its own, by which the bands were moved."""
+        return self.budget.request.calibration != memory.Calibration()
+
     @property
     def measured_bytes(self) -> float | None:
-        """The peak of a run of the plan's own, else the one that its case publishes, or None."""
-        asked, case = self.plan.memory, self.plan.case
-        own = (asked.measured_reserved_gib, asked.measured_allocated_gib, case.published_peak_gib)
-        return next((value * GIB for value in own if value is not None), None)
+        """The peak that the plan's case publishes, or None; that of another run is none."""
+        published = self.plan.case.published_peak_gib
+        return None if published is None or not self.is_as_published else published * GIB
 
     @property
     def measured_metric(self) -> str:
-        """Which of the three numbers was measured."""
-        asked = self.plan.memory
-        if asked.measured_reserved_gib is not None:
-            return "reserved"
-        if asked.measured_allocated_gib is not None:
-            return "allocated"
+        """Which of the three numbers was published."""
         return self.plan.case.published_peak_metric or "reserved"
 
     @property
     def compared_bytes(self) -> Range:
-        """Ours, for what was measured, and before the measurement moved it."""
-        budget = self.budget if self.run is None else self.run
+        """Ours, for what was published."""
+        budget = self.budget
         return {
             "allocated": budget.allocated_bytes,
             "reserved": budget.reserved_bytes,
             "device": budget.device_bytes,
         }[self.measured_metric]
-
-    @property
-    def is_of_the_run(self) -> bool:
-        """Whether what was measured is of this micro-batch and this sequence length."""
-        run = self.run
-        return run is None or (run.micro_batch, run.seq_len) == (self.budget.micro_batch, self.budget.seq_len)
 
     @cached_property
     def ways(self) -> list[memory.Way]:
@@ -183,35 +182,20 @@ def _footprint(plan: Plan) -> Footprint:
     budget = memory.budget(
         asked.architecture, micro_batch=plan.memory.micro_batch, seq_len=plan.training.seq_len, **asked.details
     )
-    run = _measured_run(plan, budget)
-    if run is not None:
-        budget = budget.calibrated(_calibration(plan, run))
+    calibration = memory.Calibration(allocated=plan.memory.allocated_ratio, reserved=plan.memory.reserved_ratio)
+    budget = budget.calibrated(calibration)
     largest = memory.largest_micro_batch(
         asked.architecture, gpu=gpu, seq_len=plan.training.seq_len, **budget.request.details
     )
-    return Footprint(plan, gpu, budget, budget.verdict(gpu), largest, batch, run)
+    return Footprint(plan, gpu, budget, budget.verdict(gpu), largest, batch)
 
 
-def _measured_run(plan: Plan, budget: memory.Budget) -> memory.Budget | None:
-    """The estimate for the run whose peak the plan names, or None where it names none."""
-    asked = plan.memory
-    if asked.measured_allocated_gib is None and asked.measured_reserved_gib is None:
-        return None
-    return memory.budget(
-        budget.request.architecture,
-        micro_batch=asked.measured_micro_batch or budget.micro_batch,
-        seq_len=asked.measured_seq_len or budget.seq_len,
-        **budget.request.details,
-    )
-
-
-def _calibration(plan: Plan, run: memory.Budget) -> memory.Calibration:
-    allocated, reserved = plan.memory.measured_allocated_gib, plan.memory.measured_reserved_gib
-    return memory.calibrate(
-        run,
-        allocated_bytes=None if allocated is None else allocated * GIB,
-        reserved_bytes=None if reserved is None else reserved * GIB,
-    )
+def _asked(plan: Plan) -> tuple[object, ...]:
+    """All that decides a plan's memory."""
+    asked, about = request(plan), plan.memory
+    sharding = replace(asked.sharding, zero=asked.zero)
+    decisive = (about.micro_batch, about.effective_batch, plan.training.seq_len, plan.hardware.gpu)
+    return asked.with_changes(sharding=sharding), decisive
 
 
 def request(plan: Plan) -> memory.Request:

@@ -17,8 +17,6 @@ _KEYS: Mapping[str, str] = MappingProxyType(
         "sharding zero": "memory.zero_stage",
         "sharding sequence_parallel": "memory.sequence_parallel",
         "adapters rank": "memory.adapter_rank",
-        "allocated_bytes": "memory.measured_allocated_gib",
-        "reserved_bytes": "memory.measured_reserved_gib",
         "micro_batch": "memory.micro_batch",
         "effective": "memory.effective_batch",
         "precision is": "memory.precision is",

@@ -100,11 +100,13 @@ def _division(answer: Footprint) -> str:
 
 def _measured(answer: Footprint) -> str:
     measured = answer.measured_bytes
+    if answer.is_calibrated:
+        ratios = (("allocated", answer.plan.memory.allocated_ratio), ("reserved", answer.plan.memory.reserved_ratio))
+        return "your run: " + ", ".join(f"{kind} x {ratio:.3g}" for kind, ratio in ratios if ratio is not None)
     if measured is None:
         return ""
     error = _signed(answer.compared_bytes.mid / measured - 1)
-    where = "" if answer.is_of_the_run or answer.run is None else f" with micro-batch {answer.run.micro_batch:,}"
-    return f"{gib(measured)} {answer.measured_metric}{where}, estimate {error}"
+    return f"{gib(measured)} {answer.measured_metric}, estimate {error}"
 
 
 def _signed(error: float) -> str:
@@ -121,7 +123,10 @@ def warnings(answer: Footprint) -> tuple[str, ...]:
             answer.plan.target_architecture is None,
             f"The plan names no architecture: {answer.architecture.name} is a plausible shape of its size.",
         ),
-        (answer.run is not None, _of_the_run(answer)),
+        (
+            _is_far(answer),
+            "Your run's ratios lie outside the band of this stack: make sure that it had this plan's settings.",
+        ),
         (
             budget.request.zero == 0 and request.sharding.data > 1 and answer.verdict != "fits",
             (
@@ -193,18 +198,15 @@ def warnings(answer: Footprint) -> tuple[str, ...]:
     return tuple(text for is_so, text in conditions if is_so)
 
 
-def _of_the_run(answer: Footprint) -> str:
-    """Which run the measured peak is taken to be of, and whether it can be."""
-    run = answer.run
-    if run is None:
-        return ""
-    of = f"micro-batch {run.micro_batch:,} and {_counted(run.seq_len, 'token')}"
-    measured, expected = answer.measured_bytes or 0.0, answer.compared_bytes
-    is_near = expected.low * (1 - _FAR) <= measured <= expected.high * (1 + _FAR)
-    if measured > answer.gpu.usable_bytes:
-        return f"Your measured peak is more than {answer.gpu.name} offers, {gib(answer.gpu.usable_bytes)}."
-    doubt = "" if is_near else f"; {gib(expected.mid)} were expected there, so make sure that it is of these settings"
-    return f"Your measured peak is taken as that of a run with these settings, {of}{doubt}."
+def _is_far(answer: Footprint) -> bool:
+    """Whether a calibration is outside the band that it moves."""
+    request = answer.budget.request
+    plain = request.with_changes(calibration=type(request.calibration)())
+    for kind in ("allocated", "reserved"):
+        ratio, band = request.calibration.factor(kind), plain.band(kind)
+        if ratio is not None and not band.low * (1 - _FAR) <= ratio * band.mid <= band.high * (1 + _FAR):
+            return True
+    return False
 
 
 def _model_parallel(answer: Footprint) -> str:
@@ -220,7 +222,7 @@ def reading(answer: Footprint) -> str:
     largest = sorted(budget.parts.items(), key=lambda item: -item[1])[:3]
     shares = ", ".join(f"{name} {percent(amount / budget.peak_bytes)}" for name, amount in largest)
     stage = f" on pipeline stage {budget.fullest.stage + 1}" if len(budget.stages) > 1 else ""
-    before = " before your measurement" if answer.run is not None else ""
+    before = " before your measurement" if answer.is_calibrated else ""
     needed = f"{gib(budget.peak_bytes)} of live tensors{before}"
     return f"The peak is at {PHASES[budget.peak_phase]}{stage}, {needed}: {shares}."
 
