@@ -253,6 +253,22 @@ def test_memory_refuses_in_one_sentence(
     assert list(folder.iterdir()) == []
 
 
+def test_memory_takes_the_peak_of_a_run(capsys: pytest.CaptureFixture[str]) -> None:
+    """The answer is that of the plan with the ratios, and a peak that can't be is one sentence."""
+    said = json.loads(told(capsys, "memory", "--plan", "finetune-7b", "--measured-reserved", "18.5", "--json"))
+    mine = plan.fitting.measured(plan.read("finetune-7b"), reserved_gib=18.5)
+    assert said["device_bytes"]["mid"] == pytest.approx(plan.footprint(mine).budget.device_bytes.mid)
+    refused = told(capsys, "memory", "--plan", "finetune-7b", "--measured-reserved", "185", status=2)
+    assert "185, more than the 79.1 GiB that A100-SXM4-80GB offers" in refused
+
+
+def test_memory_tells_parts_and_ways(capsys: pytest.CaptureFixture[str]) -> None:
+    """As text: bytes by part and phase, when the peak is, and what would make it fit."""
+    text = told(capsys, "memory", "--plan", "finetune-7b", "--set", "memory.micro_batch=64")
+    parts = ("optimizer state", "recompute", "The peak is at the loss", "The cheapest way to fit among those listed")
+    assert [part for part in parts if part not in text] == []
+
+
 def test_memory_output_file_is_whole(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """-o writes the same text to a file and leaves nothing beside it."""
     text = told(capsys, "memory", "--csv")
