@@ -469,3 +469,12 @@ def test_choices_of_unknown_speed_are_refused() -> None:
     """A sharding of other degrees has no measured ratio."""
     with pytest.raises(ValueError, match=r"differs from .* in more than zero"):
         memory.choices("gpt2", gpu="T4", seq_len=512, precision="fp32", shardings=[Sharding(data=2)])
+
+
+def test_the_fastest_that_fits_is_on_the_frontier() -> None:
+    """A setting that may fail does not take the place of one that fits, though it needs less and is as fast."""
+    about: dict[str, Any] = {"stack": "huggingface", "sharding": Sharding(data=32), "checkpointing": "none"}
+    found = memory.choices("qwen3-30b-a3b", gpu="A100-SXM4-40GB", seq_len=1024, **about)
+    best = found[0]
+    beaten = [one for one in found if one.verdict == "uncertain" and one.throughput.mid >= best.throughput.mid]
+    assert (best.verdict, best.on_frontier, bool(beaten)) == ("fits", True, True)

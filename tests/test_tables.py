@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from costkit import architectures, memory, tables
+from costkit.memory.measured import shape_of
 from costkit.units import GB, GIB, TFLOP
 
 KEYS = {
@@ -316,24 +317,6 @@ def printed_gib(row: Mapping[str, str]) -> float:
     unit_bytes = {"bytes": 1, "MiB": GIB / 1024, "GiB": GIB, "GB": GB if row["unit_certain"] == "yes" else GIB}
     shared_by = int(row["n_gpus"]) if "sum over GPUs" in row["note"] else 1
     return float(row["peak_printed"]) * unit_bytes[row["peak_unit"]] / GIB / shared_by
-
-
-def shape_of(row: Mapping[str, str]) -> architectures.Architecture:
-    """The architecture that the shape columns of a row describe."""
-    learned = architectures.FAMILIES[row["family"]].learned_positions
-    return architectures.Architecture(
-        name=row["model"],
-        family=row["family"],
-        n_layers=int(row["n_layers"]),
-        hidden=int(row["hidden"]),
-        n_heads=int(row["n_heads"]),
-        n_kv_heads=int(row["n_kv_heads"]),
-        head_dim=int(row["head_dim"]),
-        ffn=int(row["ffn"]),
-        vocab=int(row["vocab_padded"] or row["vocab"]),
-        tied_embeddings=row["tied_embeddings"] == "yes",
-        n_positions=int(row["seq_len"]) if learned else 0,
-    )
 
 
 @pytest.mark.parametrize("name", MEASURED)

@@ -10,7 +10,8 @@ from costkit import tables
 from costkit.architectures.shape import Architecture
 
 
-def _architecture_of(row: Mapping[str, str]) -> Architecture:
+def from_row(row: Mapping[str, str]) -> Architecture:
+    """The shape that the columns of a table's row describe; those of learned positions and experts may be absent."""
     return Architecture(
         name=row["name"],
         family=row["family"],
@@ -22,17 +23,17 @@ def _architecture_of(row: Mapping[str, str]) -> Architecture:
         ffn=int(row["ffn"]),
         vocab=int(row["vocab"]),
         tied_embeddings=row["tied_embeddings"] == "yes",
-        n_positions=int(row["n_positions"] or 0),
-        n_experts=int(row["n_experts"] or 0),
-        n_experts_per_token=int(row["n_experts_per_token"] or 0),
-        shared_expert_ffn=int(row["shared_expert_ffn"] or 0),
+        n_positions=int(row.get("n_positions") or 0),
+        n_experts=int(row.get("n_experts") or 0),
+        n_experts_per_token=int(row.get("n_experts_per_token") or 0),
+        shared_expert_ffn=int(row.get("shared_expert_ffn") or 0),
         source=row["source"],
     )
 
 
 @functools.cache
 def _all() -> Mapping[str, Architecture]:
-    return MappingProxyType({row["name"]: _architecture_of(row) for row in tables.rows("architectures.csv")})
+    return MappingProxyType({row["name"]: from_row(row) for row in tables.rows("architectures.csv")})
 
 
 def names() -> tuple[str, ...]:

@@ -100,3 +100,13 @@ def beyond(ax: Axes, text: str, *, x: float, y: float = np.inf) -> None:
         return
     region.set(facecolor="none", edgecolor=FAINT, hatch="//", linewidth=0, zorder=0)
     label(ax, corner, text, offset=(-4, down), ha="right", ground=True)
+
+
+def tick_step(top: float, *, most: int) -> float:
+    """The finest of 0.1, 0.2, 0.5, 1 and 2 times a power of ten that leaves an axis up to `top` with `most` steps.
+
+    >>> tick_step(102.8, most=8), tick_step(83.2, most=8), tick_step(9.0, most=10)
+    (20.0, 20.0, 1.0)
+    """
+    power = 10.0 ** np.floor(np.log10(top))
+    return float(next(power * part for part in (0.1, 0.2, 0.5, 1.0, 2.0) if top / (power * part) <= most))

@@ -34,11 +34,6 @@ class Choice:
     throughput: Range
     on_frontier: bool = False
 
-    @property
-    def cost_ratio(self) -> float:
-        """Dollars per token over those of the first choice."""
-        return 1 / self.throughput.mid
-
 
 def choices(
     architecture: Architecture | str,

@@ -80,13 +80,10 @@ def step(name: str, scene: Scene) -> Step:
     """The loss as the last operation of the forward pass."""
     loss, compute, logits = lookup("loss", name, LOSSES), scene.recipe.compute, n_logits(scene)
     labels = _LABEL_BYTES * scene.tokens
-    kept = (FP32 * loss.kept_fp32 + compute * loss.kept) * logits + labels
-    gradient = compute * logits
     if name == "fused-linear":
-        gradient = 0.0 * logits
-        kept = kept + compute * scene.architecture.hidden * scene.tokens
-        piece = 2 * FP32 * scene.architecture.hidden * scene.tokens
-        return Step(LOGITS, kept=kept).passing(inward=gradient, spare=piece)
+        hidden = scene.architecture.hidden * scene.tokens
+        return Step(LOGITS, kept=compute * hidden + labels).passing(inward=0.0 * logits, spare=2 * FP32 * hidden)
+    kept, gradient = (FP32 * loss.kept_fp32 + compute * loss.kept) * logits + labels, compute * logits
     spare = FP32 * loss.backward_fp32 * logits - (gradient if name in ("eager", "loss-parallel") else 0.0)
     return Step(LOGITS, kept=kept).passing(inward=gradient, spare=spare)
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from costkit import architectures, tables
 from costkit.architectures import Architecture
+from costkit.architectures.named import from_row
 from costkit.memory.adapters import Adapters
 from costkit.memory.budgets import Budget, budget
 from costkit.memory.parts import WORKSPACES
@@ -260,22 +261,14 @@ def _why_not(row: Mapping[str, str]) -> str:
 
 
 def _shape(row: Mapping[str, str]) -> Architecture:
-    if row["architecture"]:
-        return architectures.named(row["architecture"])
+    return architectures.named(row["architecture"]) if row["architecture"] else shape_of(row)
+
+
+def shape_of(row: Mapping[str, str]) -> Architecture:
+    """The architecture that the shape columns of a measured run describe, its vocabulary as padded."""
     learned = architectures.FAMILIES[row["family"]].learned_positions
-    return Architecture(
-        name=row["model"],
-        family=row["family"],
-        n_layers=int(row["n_layers"]),
-        hidden=int(row["hidden"]),
-        n_heads=int(row["n_heads"]),
-        n_kv_heads=int(row["n_kv_heads"]),
-        head_dim=int(row["head_dim"]),
-        ffn=int(row["ffn"]),
-        vocab=int(row["vocab_padded"] or row["vocab"]),
-        tied_embeddings=row["tied_embeddings"] == "yes",
-        n_positions=int(row["seq_len"]) if learned else 0,
-    )
+    vocab, positions = row["vocab_padded"] or row["vocab"], row["seq_len"] if learned else ""
+    return from_row({**row, "name": row["model"], "vocab": vocab, "n_positions": positions})
 
 
 def _sharding(row: Mapping[str, str], stack: str) -> Sharding:

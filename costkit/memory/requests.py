@@ -146,7 +146,6 @@ class Request:
                 held=states.holdings(
                     self.architecture, stage, sharding=self.sharding, zero=self._zero_of_states, adapters=self.adapters
                 ),
-                micro_batch=micro_batch,
                 stack=self.about_stack,
                 optimizer=self.optimizer,
                 optimizer_step=self.step_name,

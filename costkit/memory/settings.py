@@ -25,7 +25,7 @@ from costkit.memory.recipes import FP32
 from costkit.memory.sharding import Stage
 from costkit.memory.stacks import Stack
 from costkit.memory.states import Holdings
-from costkit.memory.tape import Bytes, Parts, Tape
+from costkit.memory.tape import Parts, Tape
 
 _IDS_BYTES, _FP8_COPIES = 16, 2
 """Token ids and labels as 64-bit integers; Transformer Engine keeps each weight as FP8 and its
@@ -47,7 +47,6 @@ class Setting:
     scene: Scene
     stage: Stage
     held: Holdings
-    micro_batch: Bytes
     stack: Stack
     optimizer: str
     optimizer_step: str

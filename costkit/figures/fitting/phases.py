@@ -21,13 +21,7 @@ from costkit.plan.fitting import Footprint, words
 from costkit.units import GIB, Range, gib, short_count
 
 _BARS_BOX, _RANGES_BOX = (0.062, 0.20, 0.60, 0.64), (0.745, 0.20, 0.235, 0.64)
-_NAMES = {
-    "forward": "end of\nforward",
-    "loss": "loss",
-    "recompute": "last layer's\nbackward",
-    "backward": "first layer's\nbackward",
-    "step": "optimizer\nstep",
-}
+_NAMES = {phase: "\n".join(name.rsplit(maxsplit=1)) for phase, name in words.SHORT_PHASES.items()}
 _RANGES = ("allocated", "reserved", "device")
 _HALF_BAR, _LEAST_SHARE = 0.36, 0.045
 _SIDE: dict[str, style.Side] = {"allocated": "left", "reserved": "center", "device": "right"}
@@ -93,7 +87,7 @@ def _still(answer: Footprint, top: float, key: object) -> Layered:
     bars, ranges = style.axes(made, _BARS_BOX), style.axes(made, _RANGES_BOX)
     bars.set_xlim(-0.5, len(PHASES) - 0.5)
     ranges.set_xlim(-0.5, len(_RANGES) - 0.5)
-    step = _tick_step(top)
+    step = style.tick_step(top, most=_MOST_TICKS)
     positions = np.arange(0, top + step / 2, step)
     for ax, which in ((bars, "GiB"), (ranges, "")):
         ax.set_ylim(0, top)
@@ -111,11 +105,6 @@ def _still(answer: Footprint, top: float, key: object) -> Layered:
 def _gib(n_bytes: float) -> str:
     """Memory in GiB, short enough to stand beside its neighbours."""
     return gib(n_bytes) if n_bytes < _LONG * GIB else f"{_short(n_bytes / GIB)} GiB"
-
-
-def _tick_step(top: float) -> float:
-    power = 10 ** np.floor(np.log10(top))
-    return float(next(power * part for part in (0.1, 0.2, 0.5, 1.0, 2.0) if top / (power * part) <= _MOST_TICKS))
 
 
 def _short(value: float) -> str:

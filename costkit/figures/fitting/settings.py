@@ -34,9 +34,7 @@ def settings(compared: Compared) -> Figure:
     style.label(ax, (usable, ax.get_ylim()[0]), f"beyond {gib(answer.gpu.usable_bytes)}", offset=(5, 10))
     _points(ax, compared, shown)
     _frontier(ax, compared, [one for one in shown if one.on_frontier])
-    power = 10 ** np.floor(np.log10(right))
-    step = next(power * part for part in (0.1, 0.2, 0.5, 1.0, 2.0) if right / (power * part) <= _MOST_TICKS)
-    marks = np.arange(0, right, step).tolist()
+    marks = np.arange(0, right, style.tick_step(right, most=_MOST_TICKS)).tolist()
     style.ticks(
         ax,
         "x",
