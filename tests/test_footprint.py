@@ -567,3 +567,17 @@ def test_the_table_of_phases_is_whole(situation: str) -> None:
     rows = answer(situation).phase_table()
     parts = {part for of_phase in answer(situation).budget.fullest.phase_parts.values() for part in of_phase}
     assert ({row["GiB"] for row in rows}, rows[-1]["GiB"]) == (parts | {"all"}, "all")
+
+
+def test_adapters_cost_two_thirds_a_token() -> None:
+    """Frozen weights have no gradients of their own to compute: 4 FLOP a parameter and token, not 6."""
+    plain: dict[str, object] = {
+        "memory.adapter_rank": None,
+        "memory.frozen_weights": "16-bit",
+        "memory.adapter_targets": "attention",
+    }
+    usd = [
+        found.usd_per_billion_tokens(found.own)
+        for found in (fitting.settings(answer("lora-7b-a100")), fitting.settings(footprint("lora-7b-a100", plain)))
+    ]
+    assert usd[0] / usd[1] == pytest.approx(2 / 3)

@@ -478,3 +478,22 @@ def test_the_fastest_that_fits_is_on_the_frontier() -> None:
     best = found[0]
     beaten = [one for one in found if one.verdict == "uncertain" and one.throughput.mid >= best.throughput.mid]
     assert (best.verdict, best.on_frontier, bool(beaten)) == ("fits", True, True)
+
+
+@pytest.mark.parametrize(("zero", "bytes_per_param"), [(0, 4), (1, 2)])
+def test_deepspeed_adds_up_gradients_in_fp32_without_zero(zero: int, bytes_per_param: int) -> None:
+    """BF16 gradients are accumulated in FP32 at stage 0, and in their own format from stage 1 on."""
+    shape, sharding = architectures.named("llama-2-7b"), Sharding(data=8, zero=zero)
+    found = memory.budget(shape, micro_batch=1, seq_len=512, stack="deepspeed", sharding=sharding, accumulates=True)
+    assert found.fullest.phase_parts["step"]["gradients"] == pytest.approx(bytes_per_param * shape.n_params)
+
+
+def test_an_attention_mask_is_divided_and_can_be_left_out() -> None:
+    """Megatron-LM's data loader makes one byte a score, context parallelism divides it, a switch leaves it out."""
+    about: dict[str, Any] = {"micro_batch": 1, "seq_len": 131072, "stack": "megatron"}
+    sizes = [
+        memory.budget("llama-3.1-8b", sharding=Sharding(context=context), padded=padded, **about).parts["inputs"]
+        for context, padded in ((1, None), (8, None), (8, False))
+    ]
+    masks = [size - 28 * 131072 / context for size, context in zip(sizes, (1, 8, 8), strict=True)]
+    assert masks == pytest.approx([131072**2, 131072**2 / 8, 0.0])

@@ -7,6 +7,7 @@ import pytest
 
 from costkit import memory, tables
 from costkit.memory import Score, bands, scorecard
+from costkit.plan.fitting import words
 from costkit.units import Range
 
 SCORES = memory.scores()
@@ -246,4 +247,5 @@ def test_what_is_said_to_be_unscored_is() -> None:
     offloaded = [row["id"] for row in rows if row["offload"]]
     piped = [row["id"] for row in rows if row["stack"] == "fsdp2" and int(row["pipeline_parallel"] or 1) > 1]
     full = {row["gpu"] for row in rows if row["source"] == "fitcheck" and row["adapters"] in ("", "none")}
-    assert (optimizers, experts, offloaded, piped, full) == ({"adamw"}, [], [], [], set())
+    assert optimizers == set(words.SCORED_OPTIMIZERS)
+    assert (experts, offloaded, piped, full) == ([], [], [], set())

@@ -85,6 +85,7 @@ def formats_table(found: Sequence[NumberFormat]) -> Table:
         }
         for one in found
     ]
+    scored = " and ".join(words.SCORED_OPTIMIZERS)
     columns: Columns = {
         "precision": "Precision",
         "optimizer": "Optimizer",
@@ -97,7 +98,7 @@ def formats_table(found: Sequence[NumberFormat]) -> Table:
     return Table(
         rows,
         "formats",
-        caption="The same plan in other number formats; only AdamW is among the scored runs",
+        caption=f"The same plan in other number formats; only {scored} are among the scored runs",
         columns=columns,
     )
 

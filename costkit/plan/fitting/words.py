@@ -27,6 +27,7 @@ SHORT_PHASES = {
     "step": "optimizer step",
 }
 _VERDICTS = {"fits": "fits", "uncertain": "may or may not fit", "does not fit": "does not fit"}
+SCORED_OPTIMIZERS = ("adamw", "sgd-momentum")
 _NEAR, _FAR = 0.001, 0.1
 
 
@@ -187,7 +188,7 @@ def warnings(answer: Footprint) -> tuple[str, ...]:
             f"Everything was measured on NVIDIA GPUs: what {answer.gpu.vendor}'s software holds besides is a guess.",
         ),
         (
-            request.optimizer != "adamw",
+            request.optimizer not in SCORED_OPTIMIZERS,
             f"No measured run with {request.optimizer} is among the scores: its state is counted, not checked.",
         ),
         (
