@@ -511,12 +511,14 @@ def test_a_peak_of_its_own_is_met() -> None:
         ({"allocated_gib": 1.0}, "allocated_bytes is 1.00 GiB, where 14.4 GiB are expected"),
         ({"allocated_gib": 20.0, "reserved_gib": 15.0}, "which it is part of"),
         ({}, "nothing was measured"),
+        ({"reserved_gib": "18"}, "reserved_gib is '18'; it must be a number of GiB"),
+        ({"reserved_gib": float("nan")}, "reserved_bytes is nan"),
     ],
 )
-def test_what_can_t_be_a_peak_is_refused(peaks: dict[str, float], sentence: str) -> None:
+def test_what_can_t_be_a_peak_is_refused(peaks: dict[str, Any], sentence: str) -> None:
     """More than there is, far from what is expected, or not of one run."""
     with pytest.raises(ValueError, match=sentence):
-        plan.fitting.measured(plan.read("finetune-7b"), **peaks)  # type: ignore[arg-type]
+        plan.fitting.measured(plan.read("finetune-7b"), **peaks)
 
 
 def test_ratios_outside_the_band_are_doubted() -> None:

@@ -497,3 +497,17 @@ def test_an_attention_mask_is_divided_and_can_be_left_out() -> None:
     ]
     masks = [size - 28 * 131072 / context for size, context in zip(sizes, (1, 8, 8), strict=True)]
     assert masks == pytest.approx([131072**2, 131072**2 / 8, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("about", "sentence"),
+    [
+        ({"effective_batch": 0}, "effective_batch is 0; it must be a whole number"),
+        ({"micro_batches": []}, "micro_batches is empty"),
+        ({"checkpointing": "some"}, "no checkpointing 'some'"),
+    ],
+)
+def test_choices_of_nothing_are_refused(about: dict[str, Any], sentence: str) -> None:
+    """One sentence, not an empty list."""
+    with pytest.raises((ValueError, tables.UnknownName), match=sentence):
+        memory.choices("gpt2", gpu="T4", seq_len=512, precision="fp32", **about)

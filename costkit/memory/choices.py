@@ -58,6 +58,10 @@ def choices(
     ('fits', 'none', 4)
     """
     first, sharding = how.pop("checkpointing", "none"), how.pop("sharding", Sharding())
+    if effective_batch is not None and (type(effective_batch) is not int or effective_batch < 1):
+        raise ValueError(f"effective_batch is {effective_batch!r}; it must be a whole number of at least 1")
+    if not len(micro_batches):
+        raise ValueError("micro_batches is empty; give at least one")
     lookup("checkpointing", first, dict.fromkeys(CHECKPOINTING))
     found, stack = [], how.get("stack", "huggingface")
     ways = checkpointing_of(request_of(architecture, how | {"checkpointing": first, "sharding": sharding}))

@@ -40,7 +40,11 @@ def measured(
     plain = files.replace(plan, {"memory.allocated_ratio": None, "memory.reserved_ratio": None})
     answer = footprint(plain)
     for name, gib in (("allocated_gib", allocated_gib), ("reserved_gib", reserved_gib)):
-        if isinstance(gib, int | float) and gib * GIB > answer.gpu.usable_bytes:
+        if gib is None:
+            continue
+        if isinstance(gib, bool) or not isinstance(gib, int | float):
+            raise ValueError(f"{name} is {repr(gib)[:40]}; it must be a number of GiB")
+        if gib * GIB > answer.gpu.usable_bytes:
             offered = answer.gpu.usable_bytes / GIB
             raise ValueError(f"{name} is {gib:g}, more than the {offered:.1f} GiB that {answer.gpu.name} offers")
     found = memory.calibrate(
