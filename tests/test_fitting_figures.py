@@ -430,3 +430,9 @@ def test_a_dollar_sign_is_no_formula() -> None:
         figures.png(made)
         risky = [text for text in texts(made) if re.search(r"(?<!\\)\$.*(?<!\\)\$", text.get_text())]
         assert [text.get_text() for text in risky if text.get_parse_math()] == []
+
+
+def test_a_table_of_no_ways_says_so() -> None:
+    """Where no known change leaves more room the table has a row that says it, not headings alone."""
+    assert answer("qlora-7b-t4").ways == []
+    assert "nothing that is known here" in repr(figures.fitting.ways_table(answer("qlora-7b-t4")))

@@ -68,7 +68,8 @@ def ways_table(answer: Footprint) -> Table:
         "basis": "The speed's basis",
     }
     caption = "What would leave more room" if answer.verdict == "fits" else "What would make it fit"
-    return Table(rows, "ways", caption=f"{caption}, cheapest first", columns=columns)
+    nothing: list[dict[str, object]] = [{"changes": "nothing that is known here"}]
+    return Table(rows or nothing, "ways", caption=f"{caption}, cheapest first", columns=columns)
 
 
 def formats_table(found: Sequence[NumberFormat]) -> Table:
