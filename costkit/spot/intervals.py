@@ -1,0 +1,202 @@
+"""How often should a run be saved? Young's and Daly's rules, the exact optimum, and how flat it is."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from costkit.spot.expected import mean_losses
+from costkit.units import require_not_negative, require_positive
+
+FLAT_FRACTION = 0.01
+_LARGEST = 1e6
+
+
+def young_interval_s(*, mean_life_s: float, checkpoint_write_s: float) -> float:
+    """tau = sqrt(2 delta M). Young 1974, CACM 17(9):530.
+
+    >>> round(young_interval_s(mean_life_s=24 * 3600, checkpoint_write_s=300) / 60, 3)
+    120.0
+    """
+    M, delta = _checked(mean_life_s, checkpoint_write_s)
+    return math.sqrt(2 * delta * M)
+
+
+def daly_interval_s(*, mean_life_s: float, checkpoint_write_s: float, restart_s: float | None = None) -> float:
+    """Daly's higher-order estimate, or his first-order one where a restart is given. FGCS 22(3):303, 2006.
+
+    First order: tau = sqrt(2 delta (M + R)) - delta. Higher: tau = sqrt(2 delta M) [1 + sqrt(x)/3 + x/9] - delta with
+    x = delta / 2M, and tau = M from delta = 2M on.
+
+    >>> round(daly_interval_s(mean_life_s=24 * 3600, checkpoint_write_s=300) / 60, 5)
+    116.68981
+    >>> round(daly_interval_s(mean_life_s=24 * 3600, checkpoint_write_s=300, restart_s=600) / 60, 4)
+    115.4159
+    """
+    M, delta = _checked(mean_life_s, checkpoint_write_s)
+    if restart_s is not None:
+        require_not_negative(restart_s, "restart_s", "seconds")
+        return math.sqrt(2 * delta * (M + restart_s)) - delta
+    x = delta / (2 * M)
+    return math.sqrt(2 * delta * M) * (1 + math.sqrt(x) / 3 + x / 9) - delta if x < 1 else M
+
+
+def optimal_interval_s(*, mean_life_s: float, checkpoint_write_s: float, notice_success: float = 0.0) -> float:
+    """The interval with the least expected time, whatever a restart takes.
+
+    tau = M [1 + W0(-exp(-1 - delta/M))], W0 the principal branch of Lambert's function: the root of the derivative of
+    Daly's complete expected time. With notices of which a share p saves the state, the least of
+    (1/tau) ln(1 + p (e^(w/M) - 1)), w = tau + delta; inf where all do: then no periodic checkpoint pays.
+
+    >>> round(optimal_interval_s(mean_life_s=6 * 3600, checkpoint_write_s=60) / 3600, 6)
+    0.436172
+    >>> round(optimal_interval_s(mean_life_s=6 * 3600, checkpoint_write_s=60, notice_success=0.9) / 3600, 4)
+    1.5158
+    """
+    M, delta = _checked(mean_life_s, checkpoint_write_s)
+    if not 0 <= notice_success <= 1:
+        raise ValueError(f"notice_success must be a fraction from 0 to 1, not {notice_success!r}.")
+    if math.isinf(M) or notice_success == 1:
+        return math.inf
+    if delta == 0:
+        return 0.0
+    x = delta / M
+    exact = _lambert(x) * M
+    return exact if notice_success == 0 else _with_notices(x, notice_success, exact / M) * M
+
+
+def _lambert(x: float) -> float:
+    """1 + W0(-exp(-1 - x)), polished by Newton's method where W0 is near its branch point."""
+    from scipy import special
+
+    t = 1 + float(special.lambertw(-math.exp(-1 - x)).real)
+    t = t if t > 0 else math.sqrt(2 * x)
+    for _ in range(4):
+        lost = math.expm1(-(t + x))
+        t -= (t + lost) / -lost
+    return t
+
+
+def _with_notices(x: float, p: float, least: float) -> float:
+    """The root of d/dt [ln(1 + p (e^(t + x) - 1)) / t], in units of the mean life."""
+    from scipy import optimize
+
+    def slope(log_t: float) -> float:
+        t = math.exp(log_t)
+        shrunk = p + (1 - p) * math.exp(-(t + x))
+        return t * p / shrunk - (t + x + math.log(shrunk))
+
+    low, high = math.log(least) - 1e-9, math.log(max(least, 1.0))
+    while slope(high) < 0 and high < math.log(_LARGEST):
+        high += 1.0
+    return math.exp(float(optimize.brentq(slope, low - 1, high, xtol=1e-13, rtol=1e-14)))
+
+
+@dataclass(frozen=True)
+class FlatZone:
+    """The intervals that cost at most a given share more time than the best one."""
+
+    low_s: float
+    best_s: float
+    high_s: float
+    fraction: float
+
+
+def flat_zone(
+    *, mean_life_s: float, checkpoint_write_s: float, notice_success: float = 0.0, fraction: float = FLAT_FRACTION
+) -> FlatZone:
+    """Between which intervals the expected time is within `fraction` of the least.
+
+    >>> zone = flat_zone(mean_life_s=6 * 3600, checkpoint_write_s=300)
+    >>> round(zone.low_s / 60), round(zone.best_s / 60), round(zone.high_s / 60)
+    (40, 57, 81)
+    """
+    from scipy import optimize
+
+    require_positive(fraction, "fraction", "(a share of the time)")
+    best = optimal_interval_s(
+        mean_life_s=mean_life_s, checkpoint_write_s=checkpoint_write_s, notice_success=notice_success
+    )
+    if not math.isfinite(best) or best == 0:
+        return FlatZone(0.0 if best == 0 else math.nan, best, best, fraction)
+
+    def above(log_tau: float) -> float:
+        cost = overhead(
+            math.exp(log_tau),
+            mean_life_s=mean_life_s,
+            checkpoint_write_s=checkpoint_write_s,
+            notice_success=notice_success,
+        )
+        return float(cost) / least - 1 - fraction
+
+    least = float(
+        overhead(best, mean_life_s=mean_life_s, checkpoint_write_s=checkpoint_write_s, notice_success=notice_success)
+    )
+    middle, step = math.log(best), math.log(10)
+    ends = []
+    for sign in (-1, 1):
+        far = middle + sign * step
+        while above(far) < 0 and abs(far - middle) < 20 * step:
+            far += sign * step
+        ends.append(math.exp(float(optimize.brentq(above, middle, far))) if above(far) > 0 else math.inf)
+    return FlatZone(ends[0], best, ends[1], fraction)
+
+
+def overhead(
+    interval_s: npt.ArrayLike,
+    *,
+    mean_life_s: npt.ArrayLike,
+    checkpoint_write_s: npt.ArrayLike,
+    restart_s: npt.ArrayLike = 0.0,
+    notice_success: npt.ArrayLike = 0.0,
+) -> npt.NDArray[np.float64]:
+    """Expected time over failure-free time, for a run of many segments; arrays broadcast.
+
+    >>> round(float(overhead(0.43617 * 3600, mean_life_s=6 * 3600, checkpoint_write_s=60)), 4)
+    1.0784
+    """
+    tau, M = np.asarray(interval_s, float), np.asarray(mean_life_s, float)
+    losses = mean_losses(
+        segment_s=tau + checkpoint_write_s, mean_life_s=M, restart_s=restart_s, notice_success=notice_success
+    )
+    return np.asarray(losses * M / tau)
+
+
+def break_even_life_s(*, price_ratio: float, checkpoint_write_s: float, restart_s: float) -> float:
+    """The mean life at which spot costs as much as an uninterrupted run on demand, saved at the best interval.
+
+    A ratio at or above 1 raises `ValueError`: then spot is never cheaper.
+
+    >>> round(break_even_life_s(price_ratio=0.318, checkpoint_write_s=60, restart_s=900) / 3600, 4)
+    0.3124
+    """
+    from scipy import optimize
+
+    if not 0 < price_ratio < 1:
+        raise ValueError(
+            f"price_ratio must be above 0 and below 1, not {price_ratio!r}: at 1 and above spot is never cheaper."
+        )
+    _, delta = _checked(1.0, checkpoint_write_s)
+    require_not_negative(restart_s, "restart_s", "seconds")
+    if delta == 0 and restart_s == 0:
+        return 0.0
+
+    def dearer(log_life: float) -> float:
+        M = math.exp(log_life)
+        tau = optimal_interval_s(mean_life_s=M, checkpoint_write_s=max(delta, 1e-9 * M))
+        cost = overhead(tau, mean_life_s=M, checkpoint_write_s=delta, restart_s=restart_s)
+        return math.log(price_ratio) + float(np.log(np.minimum(cost, 1e300)))
+
+    shortest = math.log(max(delta, restart_s)) - 6
+    longest = shortest + 6 + 2 * math.log(1e3 / (1 - price_ratio))
+    return math.exp(float(optimize.brentq(dearer, shortest, longest + 10, xtol=1e-14, rtol=1e-14)))
+
+
+def _checked(mean_life_s: float, checkpoint_write_s: float) -> tuple[float, float]:
+    if mean_life_s != math.inf:
+        require_positive(mean_life_s, "mean_life_s", "seconds")
+    require_not_negative(checkpoint_write_s, "checkpoint_write_s", "seconds")
+    return mean_life_s, checkpoint_write_s
