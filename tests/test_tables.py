@@ -21,6 +21,9 @@ KEYS = {
     "architectures.csv": ("name",),
     "chinchilla_table_a9.csv": ("n_params_printed",),
     "gpus.csv": ("name",),
+    "hardware_failures.csv": ("run",),
+    "interruption_buckets.csv": ("instance_type", "region"),
+    "interruption_rates.csv": ("provider", "bucket"),
     "korthikanti_figure_1.csv": ("model", "checkpointing"),
     "measured_memory.csv": ("id",),
     "measured_phase_peaks.csv": ("id",),
@@ -29,6 +32,10 @@ KEYS = {
     "quotes.csv": ("gpu", "provider", "purchase", "instance_type", "region", "zone", "as_of", "source"),
     "scaling_laws.csv": ("name",),
     "sources.csv": ("key",),
+    "spot_checks.csv": ("id",),
+    "spot_traces.csv": ("name",),
+    "storage_prices.csv": ("name",),
+    "termination_notices.csv": ("provider",),
     "tracked_memory.csv": (
         "architecture",
         "micro_batch",
@@ -497,6 +504,116 @@ def test_figure_1_is_the_formula() -> None:
         per_layer = 34 / t if row["checkpointing"] == "selective" else 10 + 24 / t + 5 * a * s / (h * t)
         in_flight = 1 + (p - 1) / (p * v) if v > 1 else 1
         assert s * b * h * per_layer * L * in_flight / GIB == pytest.approx(float(row["activations_gib"]), rel=1e-9)
+
+
+TRACES = tables.rows("spot_traces.csv")
+RATES = tables.rows("interruption_rates.csv")
+
+
+def test_traces_are_whole() -> None:
+    """No trace has fallen out: 34 of SkyPilot's, of which 7 have a shape, and 4 of Bamboo's."""
+    assert Counter(row["source"] for row in TRACES) == {"skypilot-spot-traces": 34, "bamboo": 4}
+    assert sum(row["weibull_shape"] != "" for row in TRACES) == 7
+    assert {row["kind"] for row in TRACES} == {"availability", "preemption"}
+    assert {row["provider"] for row in TRACES} == {"aws", "gcp"}
+    assert {row["basis"] for row in TRACES} == {"computed"}
+
+
+def test_trace_names_tell_their_month_and_zone() -> None:
+    """SkyPilot's folders are named by the day that the watch began, its files by the zone and the device."""
+    for row in TRACES:
+        if row["source"] == "skypilot-spot-traces":
+            provider, month, _, year, file = re.split("[-/]", row["name"], maxsplit=4)
+            assert (provider, f"{year}-{month}") == (row["provider"], row["as_of"])
+            assert file.startswith(f"{row['zone']}_{row['device']}")
+
+
+def test_trace_gpus_are_known() -> None:
+    """A trace's GPU is a name of gpus.csv; it is empty for K80s and where a machine has none."""
+    for row in TRACES:
+        assert row["gpu"] in tables.gpus() if row["gpu"] else row["device"] in {"k80", "intel_64", "c3-88"}
+        assert row["n_gpus_per_node"] in ({"1", "8"} if row["gpu"] or row["device"] == "k80" else {"0"})
+
+
+def test_trace_losses_add_up() -> None:
+    """Losses over node-hours are the rate, and node-hours are at most all machines all the time."""
+    for row in TRACES:
+        rate = float(row["nodes_lost"]) / float(row["node_hours"])
+        assert rate == pytest.approx(float(row["losses_per_node_hour"]), rel=1e-3, abs=1e-9), row["name"]
+        assert 0 <= float(row["losses_per_node_hour"]) <= 2
+        assert float(row["node_hours"]) <= 1.01 * int(row["capacity"]) * float(row["duration_h"])
+
+
+def test_trace_times_add_up() -> None:
+    """Steps make the duration, times up make its available share, and they end once each, but for the last."""
+    for row in TRACES:
+        if row["n_steps"]:
+            duration_h = float(row["step_s"]) * int(row["n_steps"]) / 3600
+            assert duration_h == pytest.approx(float(row["duration_h"]), abs=0.051)
+            up_h = int(row["n_up"]) * float(row["mean_up_h"])
+            assert up_h == pytest.approx(float(row["available_fraction"]) * duration_h, rel=0.02), row["name"]
+            assert int(row["n_up"]) - int(row["n_full_losses"]) in {0, 1}
+            assert row["capacity"] != "1" or row["n_full_losses"] == row["nodes_lost"]
+
+
+def test_trace_bursts_fit_the_machines() -> None:
+    """A burst takes at least one machine and at most all; shapes lie where lives of machines do."""
+    for row in TRACES:
+        assert 1 <= float(row["mean_burst_nodes"]) <= int(row["capacity"])
+        assert (row["mean_burst_nodes"] == "1") == (row["capacity"] == "1")
+        assert row["weibull_shape"] == "" or 0.4 < float(row["weibull_shape"]) < 1
+
+
+def test_interruption_buckets_are_whole() -> None:
+    """108 pairs of machine and region, each in one of AWS's five buckets; one of them saves less than nothing."""
+    buckets = tables.rows("interruption_buckets.csv")
+    assert Counter(row["bucket"] for row in buckets) == {"<5%": 26, "5-10%": 11, "10-15%": 11, "15-20%": 5, ">20%": 55}
+    assert {row["bucket"] for row in buckets} == {row["bucket"] for row in RATES if row["provider"] == "aws"}
+    assert all(-1 < float(row["savings_fraction"]) < 1 for row in buckets)
+    assert [row["instance_type"] for row in buckets if float(row["savings_fraction"]) < 0] == ["p5.48xlarge"]
+
+
+@pytest.mark.parametrize(("provider", "per", "period_h"), [("aws", "month", "730"), ("azure", "hour", "1")])
+def test_interruption_rates_leave_no_gap(provider: str, per: str, period_h: str) -> None:
+    """Each provider's buckets go from nothing, one from the end of the other, and the last has no upper end."""
+    rows = sorted((row for row in RATES if row["provider"] == provider), key=lambda row: float(row["low_fraction"]))
+    assert {(row["per"], row["period_h"]) for row in rows} == {(per, period_h)}
+    assert [row["low_fraction"] for row in rows] == ["0", "0.05", "0.1", "0.15", "0.2"]
+    assert [row["high_fraction"] for row in rows] == ["0.05", "0.1", "0.15", "0.2", ""]
+
+
+def test_hardware_failures_are_plausible() -> None:
+    """A GPU fails once in one to ten years, as counted or as told, and a run says which of the two."""
+    for row in tables.rows("hardware_failures.csv"):
+        assert row["gpu"] in tables.gpus()
+        assert (row["n_failures"] == "") != (row["failures_per_gpu_day"] == "")
+        assert row["basis"] == "computed" if row["n_failures"] else row["basis"] in {"published", "recalled"}
+        if row["n_failures"]:
+            rate = float(row["n_failures"]) / (float(row["n_gpus"]) * float(row["days"]))
+        else:
+            rate = float(row["failures_per_gpu_day"])
+        assert 1 / (10 * 365) < rate < 1 / 365
+
+
+def test_notices_are_short() -> None:
+    """No provider gives more than two minutes."""
+    assert {row["notice_s"] for row in tables.rows("termination_notices.csv")} == {"30", "120"}
+
+
+def test_storage_prices_are_of_one_thing() -> None:
+    """A price is of keeping or of moving data, at most 10 cents a GB; what moves has somewhere to go."""
+    for row in tables.rows("storage_prices.csv"):
+        assert (row["usd_per_gb_month"] == "") != (row["usd_per_gb"] == "") == (row["to_region"] == "")
+        assert 0.005 <= float(row["usd_per_gb_month"] or row["usd_per_gb"]) <= 0.1
+
+
+def test_spot_checks_name_their_unit() -> None:
+    """A claim has a number as printed, and the unit that its kind ends in."""
+    for row in tables.rows("spot_checks.csv"):
+        assert float(row["published"]) > 0
+        assert row["what"] != ""
+        unit = {"usd": "USD", "percent": "%", "h": "h", "interval": "minutes"}.get(row["kind"].rsplit("_", 1)[-1], "h")
+        assert row["unit"] == unit
 
 
 @pytest.mark.parametrize(

@@ -56,8 +56,8 @@ def has_zero_stop(field: Field) -> bool:
 
 
 def has_unlimited_stop(field: Field) -> bool:
-    """Whether the field may be without limit: it is so where nobody says otherwise."""
-    return field.default == math.inf
+    """Whether the field may be without limit."""
+    return field.unlimited
 
 
 def _distance(stop: float, value: float) -> float:

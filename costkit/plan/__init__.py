@@ -3,7 +3,8 @@
 Each notebook's evaluation is a room of its own: `sizing` is that of the Chinchilla frontier.
 """
 
-from costkit.plan import fitting, sizing
+from costkit.plan import buying, fitting, sizing
+from costkit.plan.buying import Savings, savings
 from costkit.plan.differences import Change, changes
 from costkit.plan.files import anchored, from_dict, names, parse_overrides, read, replace
 from costkit.plan.fitting import Footprint, footprint
@@ -20,7 +21,9 @@ __all__ = [
     "Input",
     "Plan",
     "PlanError",
+    "Savings",
     "anchored",
+    "buying",
     "changes",
     "fields",
     "fitting",
@@ -32,5 +35,6 @@ __all__ = [
     "parse_overrides",
     "read",
     "replace",
+    "savings",
     "sizing",
 ]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 NODE_PRICE_FACTOR = 3
 GPUS_PER_NODE = 8
 SIZE_TOLERANCE = 0.01
+FILE_KEYS = ("data.runs", "market.trace", "market.price_history")
 
 
 def check_consistent(plan: Plan, keys: Sequence[str], folder: Path | None) -> None:
@@ -25,7 +26,8 @@ def check_consistent(plan: Plan, keys: Sequence[str], folder: Path | None) -> No
     _check_size(plan, folder)
     _check_price(plan)
     _check_precision(plan)
-    _check_own_runs(plan, folder)
+    _check_own_runs(plan)
+    _check_files(plan, folder)
     _check_one_goal(plan)
     _check_sources(plan, keys)
 
@@ -75,27 +77,29 @@ def _check_precision(plan: Plan) -> None:
     )
 
 
-def _check_own_runs(plan: Plan, folder: Path | None) -> None:
-    """Runs that a plan names are there, under whatever law: the workbook's chapter on own runs reads them too."""
-    if plan.data.runs:
-        _check_runs_file(plan.data.runs, folder)
-    elif plan.training.law == "own-runs":
+def _check_own_runs(plan: Plan) -> None:
+    if plan.training.law == "own-runs" and not plan.data.runs:
         raise PlanError(
             "training.law is 'own-runs', but data.runs names no CSV of runs: give its path in the plan, or as "
             'overrides = {"data.runs": "runs.csv"}'
         )
 
 
-def _check_runs_file(runs: str, folder: Path | None) -> None:
+def _check_files(plan: Plan, folder: Path | None) -> None:
+    """Files that a plan names are there, whether or not the answer at hand reads them."""
     where = "the plan file" if folder is not None else "the current folder"
-    try:
-        found = beside(folder, runs).is_file()
-    except OSError as error:
-        raise PlanError(f"data.runs: cannot read {shown(runs)}: {error.strerror or error}") from None
-    except ValueError as error:
-        raise PlanError(f"data.runs: {error}") from None
-    if not found:
-        raise PlanError(f"data.runs: no file {shown(runs)} (a path is relative to {where})")
+    for key in FILE_KEYS:
+        named = str(plan.value(key))
+        if not named:
+            continue
+        try:
+            found = beside(folder, named).is_file()
+        except OSError as error:
+            raise PlanError(f"{key}: cannot read {shown(named)}: {error.strerror or error}") from None
+        except ValueError as error:
+            raise PlanError(f"{key}: {error}") from None
+        if not found:
+            raise PlanError(f"{key}: no file {shown(named)} (a path is relative to {where})")
 
 
 def _check_sources(plan: Plan, keys: Sequence[str]) -> None:

@@ -29,7 +29,7 @@ from costkit.units import MB, MILLION
 
 TOKEN_START = "costkit:v1:"  # noqa: S105 - a plan's token holds no secret
 LARGEST_BYTES = int(MB)
-PATH_KEYS = (("data", "runs"), ("model", "architecture"))
+PATH_KEYS = (("data", "runs"), ("market", "trace"), ("market", "price_history"), ("model", "architecture"))
 
 
 def beside(folder: Path | None, path: str) -> Path:
@@ -96,7 +96,7 @@ def _lower(text: str) -> str:
 
 def to_token(values: Mapping[str, Any]) -> str:
     """The values as one line of text."""
-    canonical = json.dumps(values, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    canonical = json.dumps(values, sort_keys=True, separators=(",", ":"))
     packed = base64.urlsafe_b64encode(zlib.compress(canonical.encode(), 9))
     return TOKEN_START + packed.decode().rstrip("=")
 

@@ -47,6 +47,7 @@ class Field:
     optional: bool = False
     least: float | None = None
     most: float | None = None
+    unlimited: bool = False
 
 
 def shown(value: object) -> str:

@@ -12,21 +12,20 @@ from pydantic import PrivateAttr, ValidationInfo, model_validator
 
 from costkit import architectures
 from costkit.plan import documents
-from costkit.plan.checks import check_consistent
-from costkit.plan.kinds import Field, Kind, Text
+from costkit.plan.checks import FILE_KEYS, check_consistent
+from costkit.plan.kinds import Field, Kind, Number, Text
+from costkit.plan.market_section import MarketSection
 from costkit.plan.memory_section import MemorySection
 from costkit.plan.section import Section, kind_of
 from costkit.plan.sections import (
-    OWN_RUNS,
     CaseSection,
     DataSection,
     HardwareSection,
-    MarketSection,
     ModelSection,
     SourceEntry,
-    TrainingSection,
 )
 from costkit.plan.shapes import architecture
+from costkit.plan.training_section import OWN_RUNS, TrainingSection
 
 __all__ = ["OWN_RUNS", "Plan", "fields", "keys", "kind"]
 
@@ -57,7 +56,7 @@ class Plan(Section):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Plan):
             return False
-        return self.model_dump() == other.model_dump() and self.runs_path == other.runs_path
+        return self.model_dump() == other.model_dump() and self._files == other._files
 
     def __hash__(self) -> int:
         return hash(self.model_dump_json())
@@ -80,7 +79,17 @@ class Plan(Section):
     @property
     def runs_path(self) -> Path | None:
         """Where the CSV of `data.runs` lies: relative to the plan's own folder; None where no runs are named."""
-        return documents.beside(self._folder, self.data.runs) if self.data.runs else None
+        return self.path_of("data.runs")
+
+    @property
+    def _files(self) -> list[Path | None]:
+        """Where the files lie that the plan names."""
+        return [self.path_of(key) for key in FILE_KEYS]
+
+    def path_of(self, key: str) -> Path | None:
+        """Where the file of that key lies, relative to the plan's own folder; None where the plan names none."""
+        named = str(self.value(key))
+        return documents.beside(self._folder, named) if named else None
 
     @property
     def target_architecture(self) -> architectures.Architecture | None:
@@ -185,4 +194,5 @@ def _field(key: str) -> Field:
         optional=not info.is_required() and info.default is None,
         least=about.least,
         most=about.most,
+        unlimited=isinstance(about, Number) and about.unlimited,
     )

@@ -19,13 +19,7 @@ from costkit.plan.section import Section, kind_of
 from costkit.plan.shapes import architecture
 
 BASES = ("measured", "published", "assumed")
-OWN_RUNS = "own-runs"
 PEAK_METRICS = ("allocated", "reserved", "device")
-
-
-def laws() -> tuple[str, ...]:
-    """The scaling laws a plan may name: those of the table, and a fit to the plan's own runs."""
-    return (*(row["name"] for row in tables.rows("scaling_laws.csv")), OWN_RUNS)
 
 
 def _gpus() -> tuple[str, ...]:
@@ -163,85 +157,6 @@ class HardwareSection(Section):
     ]
 
 
-class TrainingSection(Section):
-    """What it should reach, and how well the hardware is used."""
-
-    budget_usd: Annotated[float, _usd("Budget", "What may be spent on the compute of the training run.", high=1e8)]
-    target_loss: Annotated[
-        float | None,
-        Number(
-            "Target loss",
-            "nats per token",
-            1.7,
-            4,
-            0.01,
-            20,
-            "The loss to reach; left out: the budget decides.",
-            "linear",
-        ),
-    ] = None
-    budget_flop: Annotated[
-        float | None,
-        Number("Compute budget", "FLOP", 1e18, 1e26, 1e9, 1e35, "Compute to spend instead of the budget in dollars."),
-    ] = None
-    law: Annotated[
-        str,
-        Choice(
-            "Scaling law",
-            laws,
-            "Which law turns compute into loss; own-runs: fitted to the CSV of data.runs.",
-            table="law",
-        ),
-    ] = "besiroglu-2024"
-    size_fraction: Annotated[
-        float,
-        Number(
-            "Size against optimum",
-            "fraction of the compute-optimal size",
-            0.1,
-            3,
-            0.1,
-            3,
-            "Model size as a share of the compute-optimal one; below 1 the model is smaller and trains for longer.",
-        ),
-    ] = 1.0
-    mfu: Annotated[
-        float,
-        Number(
-            "MFU",
-            "fraction of the dense 16-bit peak",
-            0.05,
-            0.7,
-            0.001,
-            1,
-            "Model FLOP utilisation of the run: 6ND FLOP per second and GPU over the GPU's dense 16-bit peak.",
-            scale="linear",
-            fraction=True,
-        ),
-    ]
-    goodput_fraction: Annotated[
-        float,
-        _fraction(
-            "Goodput",
-            "Share of the paid hours that ends up in the final model: 1 less restarts, lost steps and idle nodes.",
-            low=0.5,
-            least=0.01,
-            unit="fraction of the paid hours",
-        ),
-    ] = 1.0
-    seq_len: Annotated[
-        int, Number("Sequence length", "tokens", 512, 131072, 1, 1e8, "Tokens in one training sequence.", whole=True)
-    ] = 2048
-
-
-class MarketSection(Section):
-    """How the GPUs are bought."""
-
-    purchase: Annotated[
-        str, Choice("Purchase", lambda: tables.PURCHASES, "How the GPUs are bought; the price is the plan's own.")
-    ] = "on_demand"
-
-
 class CaseSection(Section):
     """What was published about this run, to check the plan against; every key may be left out."""
 
@@ -286,6 +201,14 @@ class CaseSection(Section):
     ] = None
     restart_gpu_hours: Annotated[
         float | None, Number("Lost per restart", "GPU-hours", 1, 1e4, 0, 1e9, "GPU-hours that each restart wasted.")
+    ] = None
+    spot_restarts: Annotated[
+        int | None,
+        Number("Restarts on spot", "restarts", 0, 100, 0, 1e6, "Preemptions that are told of.", "linear", whole=True),
+    ] = None
+    spot_lost_h: Annotated[
+        float | None,
+        Number("Lost per preemption", "hours", 0.1, 24, 0, 1e4, "Hours that each is said to cost the run."),
     ] = None
     overhead_fraction: Annotated[float | None, _fraction("Overhead", "Share of the bill that is not GPU time.")] = None
 

@@ -6,13 +6,8 @@
 - Assumed: lives are independent of each other and of the hour of the day; a job has one market at a time.
 """
 
-from costkit.spot.billing import (
-    Billing,
-    hardware_life_s,
-    move_usd,
-    notice_success,
-    storage_usd_per_hour,
-)
+from costkit.spot.billing import Billing, hardware_life_s, move_usd, notice_success, storage_usd_per_hour
+from costkit.spot.comparison import PolicyOutcome, compare
 from costkit.spot.expected import Expected, Moments, expected, mean_losses
 from costkit.spot.fleets import Fleet, blocked_fraction, job_life_s
 from costkit.spot.intervals import (
@@ -25,51 +20,116 @@ from costkit.spot.intervals import (
     young_interval_s,
 )
 from costkit.spot.jobs import Job, Market
-from costkit.spot.lives import LAWS, Law, Spells, bathtub, empirical, exponential, law, spells, weibull
+from costkit.spot.lives import LAWS, Joint, Law, bathtub, empirical, exponential, joint, law, weibull
+from costkit.spot.markets import (
+    Bucket,
+    HardwareFailures,
+    LifeRange,
+    MeasuredMarket,
+    SpotQuotes,
+    aws_bucket,
+    failures_per_gpu_day,
+    hardware_failures,
+    life_from_rate,
+    measured_market,
+    measured_markets,
+    notice_s,
+    price_ratio_range,
+    rate_range,
+    spot_quotes,
+    storage_price,
+)
+from costkit.spot.node_logs import NodeLog, read_node_log
+from costkit.spot.omniscient import omniscient, regret
 from costkit.spot.outcomes import Comparison, Outcomes
+from costkit.spot.paths import Paths, independent_windows, random_paths
+from costkit.spot.policies import POLICIES, Policy
+from costkit.spot.price_history import PriceHistory, ZonePrices
 from costkit.spot.price_steps import PriceSteps, price_steps
-from costkit.spot.simulation import simulate
+from costkit.spot.reading_prices import read_price_history
+from costkit.spot.reading_traces import read_trace
+from costkit.spot.replay import Replay, replay
+from costkit.spot.simulation import GIVE_UP, simulate
 from costkit.spot.trace import Trace
+from costkit.spot.trace_statistics import Spells, TraceStatistics, spells, statistics
 from costkit.spot.waiting import Noticed, OnOff, SafetyNet, safety_net
 
 __all__ = [
+    "GIVE_UP",
     "LAWS",
+    "POLICIES",
     "Billing",
+    "Bucket",
     "Comparison",
     "Expected",
     "FlatZone",
     "Fleet",
+    "HardwareFailures",
     "Job",
+    "Joint",
     "Law",
+    "LifeRange",
     "Market",
+    "MeasuredMarket",
     "Moments",
+    "NodeLog",
     "Noticed",
     "OnOff",
     "Outcomes",
+    "Paths",
+    "Policy",
+    "PolicyOutcome",
+    "PriceHistory",
     "PriceSteps",
+    "Replay",
     "SafetyNet",
     "Spells",
+    "SpotQuotes",
     "Trace",
+    "TraceStatistics",
+    "ZonePrices",
+    "aws_bucket",
     "bathtub",
     "blocked_fraction",
     "break_even_life_s",
+    "compare",
     "daly_interval_s",
     "empirical",
     "expected",
     "exponential",
+    "failures_per_gpu_day",
     "flat_zone",
+    "hardware_failures",
     "hardware_life_s",
+    "independent_windows",
     "job_life_s",
+    "joint",
     "law",
+    "life_from_rate",
     "mean_losses",
+    "measured_market",
+    "measured_markets",
     "move_usd",
+    "notice_s",
     "notice_success",
+    "omniscient",
     "optimal_interval_s",
     "overhead",
+    "price_ratio_range",
     "price_steps",
+    "random_paths",
+    "rate_range",
+    "read_node_log",
+    "read_price_history",
+    "read_trace",
+    "regret",
+    "replay",
     "safety_net",
     "simulate",
     "spells",
+    "spot_quotes",
+    "statistics",
+    "storage_price",
     "storage_usd_per_hour",
     "weibull",
     "young_interval_s",

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from costkit.spot.jobs import Job, Market
-from costkit.spot.lives import Spells
+from costkit.spot.lives import Joint
 from costkit.spot.trace import Flags, Floats
 from costkit.units import HOUR
 
@@ -26,8 +26,7 @@ def run(job: Job, market: Market, n_trials: int, rng: np.random.Generator, give_
     """The arrays of `Outcomes`."""
     for what, is_given in (
         ("prices that move", market.billing.prices is not None),
-        ("spells", isinstance(market.law, Spells)),
-        ("hardware_life_s", market.hardware_life_s != math.inf),
+        ("a joint law", isinstance(market.law, Joint)),
         ("keeps_survivors", market.fleet.keeps_survivors),
     ):
         if is_given:
@@ -38,7 +37,7 @@ def run(job: Job, market: Market, n_trials: int, rng: np.random.Generator, give_
 class _Elastic:
     """Times in seconds, positions in segments; arrays of shape (trials,) or (trials, nodes)."""
 
-    SUMS = ("clock", "billed", "regrouped", "losses", "free", "waited", "notice", "position", "resume")
+    SUMS = ("clock", "billed", "regrouped", "losses", "free", "waited", "notice", "failures", "position", "resume")
 
     def __init__(self, job: Job, market: Market, n: int, rng: np.random.Generator, give_up: float) -> None:
         self.job, self.market, self.rng, self.law = job, market, rng, market.law
@@ -50,15 +49,22 @@ class _Elastic:
         self.sums = {name: np.zeros(n) for name in self.SUMS}
         self.up = np.ones((n, self.n_nodes), bool)
         self.born = np.zeros((n, self.n_nodes))
-        self.next = self.lives(n * self.n_nodes).reshape(n, self.n_nodes)
+        self.next, self.failing = (one.reshape(n, self.n_nodes) for one in self.lives(n * self.n_nodes))
         self.ends = {name: np.zeros(n) for name in self.SUMS}
         self.finished = np.zeros(n, bool)
 
-    def lives(self, n: int) -> Floats:
-        """Life times of nodes; a node's own clock takes a burst along, so it runs n times slower than the job's."""
+    def lives(self, n: int) -> tuple[Floats, Flags]:
+        """Life times of nodes, and which end in a hardware failure.
+
+        The job's mean life is that of all nodes together, so each node's is as many times longer.
+        """
         drawn = np.empty(n)
         self.law.draw(self.rng, drawn)
-        return drawn * (self.market.mean_life_s * self.n_nodes)
+        drawn *= self.market.mean_life_s * self.n_nodes
+        if self.market.hardware_life_s == math.inf:
+            return drawn, np.zeros(n, bool)
+        until = self.rng.standard_exponential(n) * (self.market.hardware_life_s * self.n_nodes)
+        return np.minimum(drawn, until), until < drawn
 
     def run(self) -> dict[str, Any]:
         while self.trial.size:
@@ -99,19 +105,22 @@ class _Elastic:
         sums, up, market = self.sums, self.up[rows], self.market
         order = np.where(up, self.rng.random(up.shape), 2.0)
         order[np.arange(len(rows)), node[rows]] = -1.0
-        size = self.rng.geometric(1 / market.fleet.burst_nodes, len(rows))
+        failed = self.failing[rows, node[rows]]
+        size = np.where(failed, 1, self.rng.geometric(1 / market.fleet.burst_nodes, len(rows)))
         taken = up & (order.argsort(axis=1).argsort(axis=1) < size[:, None])
         clock = sums["clock"][rows]
-        away = market.notice_s + self.waits(len(rows))
-        age = clock[:, None] + market.notice_s - self.born[rows]
+        notice_s = market.notice_s * ~failed
+        away = notice_s + self.waits(len(rows))
+        age = (clock + notice_s)[:, None] - self.born[rows]
         if market.billing.first_hour_free:
-            sums["free"][rows] += (age * (taken & (age < HOUR))).sum(axis=1) / self.n_nodes
-        sums["notice"][rows] += market.notice_s * taken.mean(axis=1)
+            sums["free"][rows] += (age * (taken & (age < HOUR))).sum(axis=1) / self.n_nodes * ~failed
+        sums["notice"][rows] += notice_s * taken.mean(axis=1)
         sums["losses"][rows] += 1
+        sums["failures"][rows] += failed
         self.next[rows] = np.where(taken, (clock + away)[:, None], self.next[rows])
         self.up[rows] = up & ~taken
         none_left = ~self.up[rows].any(axis=1)
-        saved = self.rng.random(len(rows)) < market.notice_success
+        saved = (self.rng.random(len(rows)) < market.notice_success) & ~failed
         fallen = none_left & ~saved
         sums["position"][rows] = np.where(fallen, np.floor(sums["position"][rows]), sums["position"][rows])
         sums["resume"][rows] = clock + self.restart_s
@@ -127,10 +136,11 @@ class _Elastic:
             return
         moment = until[rows]
         back = ~self.up[rows] & (self.next[rows] == moment[:, None])
-        lives = self.lives(int(back.sum()))
-        due, born = self.next[rows], self.born[rows]
-        due[back], born[back] = np.repeat(moment, back.sum(axis=1)) + lives, np.repeat(moment, back.sum(axis=1))
-        self.next[rows], self.born[rows] = due, born
+        lives, failing = self.lives(int(back.sum()))
+        due, born, how = self.next[rows], self.born[rows], self.failing[rows]
+        born[back] = np.repeat(moment, back.sum(axis=1))
+        due[back], how[back] = born[back] + lives, failing
+        self.next[rows], self.born[rows], self.failing[rows] = due, born, how
         self.up[rows] |= back
         self.sums["resume"][rows] = moment + self.restart_s
 
@@ -143,7 +153,8 @@ class _Elastic:
             self.ends[name][which] = total[leaving]
         self.finished[which] = done[leaving]
         stay = ~leaving
-        self.trial, self.up, self.next, self.born = self.trial[stay], self.up[stay], self.next[stay], self.born[stay]
+        for name in ("trial", "up", "next", "born", "failing"):
+            setattr(self, name, getattr(self, name)[stay])
         self.sums = {name: total[stay] for name, total in self.sums.items()}
 
     def outcome(self) -> dict[str, Any]:
@@ -159,7 +170,7 @@ class _Elastic:
             "wall_s": np.where(finished, ends["clock"], math.inf),
             "billed_s": billed_s,
             "preemptions": ends["losses"],
-            "hardware_failures": np.zeros(len(finished)),
+            "hardware_failures": ends["failures"],
             "lost_s": np.maximum(billed_s - kept_s - restart_s - ends["notice"], 0.0),
             "restart_s": restart_s,
             "notice_s": ends["notice"],

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from costkit.spot.billing import Billing
 from costkit.spot.fleets import Fleet
-from costkit.spot.lives import Law, Spells, law
+from costkit.spot.lives import Law, Joint, law
 from costkit.units import require_not_negative, require_positive
 
 WAITS = ("exponential", "constant")
@@ -93,7 +93,7 @@ class Market:
         notice_success: The share of preemptions whose notice is long enough to save everything.
         notice_s: Paid time that each preemption spends between its notice and the end.
         process: The law of the life times: "exponential", "weibull", "bathtub", or a law of `spot.weibull`,
-            `spot.bathtub`, `spot.empirical` or `spot.spells`. It is a shape; `mean_life_s` is its scale.
+            `spot.bathtub`, `spot.empirical` or `spot.joint`. It is a shape; `mean_life_s` is its scale.
         waits: "exponential" or "constant" waits for capacity.
         hardware_life_s: Mean time between two hardware failures of the job, on demand too; inf: none.
         provision_s: From a machine that is billed to one that runs the job; added to each restart.
@@ -109,7 +109,7 @@ class Market:
     capacity_wait_s: float = 0.0
     notice_success: float = 0.0
     notice_s: float = 0.0
-    process: str | Law | Spells = "exponential"
+    process: str | Law | Joint = "exponential"
     waits: str = "exponential"
     hardware_life_s: float = math.inf
     provision_s: float = 0.0
@@ -131,7 +131,7 @@ class Market:
         law(self.process)
 
     @property
-    def law(self) -> Law | Spells:
+    def law(self) -> Law | Joint:
         """The shape of the life times."""
         return law(self.process)
 

@@ -2,7 +2,7 @@
 
 - `exponential`: the past says nothing; closed forms hold. `weibull` below shape 1: what survived an hour is safer.
 - `bathtub`: many early losses, then few, then a cap. `empirical`: lives that were measured, drawn with replacement.
-- `spells`: lives with the wait that followed each and the price meanwhile, drawn together: short ones may be dear.
+- `joint`: lives with the wait that followed each and the price meanwhile, drawn together: short ones may be dear.
 - On/off markets are any of these with a wait for capacity; bursts are part of the fleet.
 """
 
@@ -43,7 +43,7 @@ class Law:
 
 
 @dataclass(frozen=True, eq=False)
-class Spells:
+class Joint:
     """Lives with what came with each: the wait that followed and the price meanwhile, each over its mean."""
 
     lives: Floats
@@ -51,7 +51,7 @@ class Spells:
     prices: Floats | None
     mean_s: float
     mean_wait_s: float = 0.0
-    name: str = "spells"
+    name: str = "joint"
     draw: Draw = field(init=False)
 
     def __post_init__(self) -> None:
@@ -62,13 +62,13 @@ class Spells:
         return float(np.mean(self.lives > t))
 
 
-def law(process: str | Law | Spells) -> Law | Spells:
+def law(process: str | Law | Joint) -> Law | Joint:
     """The law that a market's `process` names; laws that need numbers take those of `life_laws.csv`.
 
     >>> law("exponential").name, law("weibull").survival(1) < law("exponential").survival(1)
     ('exponential', True)
     """
-    if isinstance(process, Law | Spells):
+    if isinstance(process, Law | Joint):
         return process
     return tables.lookup("law of life times", process, _NAMED)()
 
@@ -143,7 +143,7 @@ def empirical(lives_s: Floats) -> Law:
     return Law("empirical", _resampled(scaled), lambda t: float(np.mean(scaled > t)), mean_s)
 
 
-def spells(lives_s: Floats, *, waits_s: Floats | None = None, usd_per_hour: Floats | None = None) -> Spells:
+def joint(lives_s: Floats, *, waits_s: Floats | None = None, usd_per_hour: Floats | None = None) -> Joint:
     """Measured lives, each with the wait after it and the price meanwhile, drawn together.
 
     Prices are weighted by hours: their mean over the hours that are paid is 1.
@@ -157,7 +157,7 @@ def spells(lives_s: Floats, *, waits_s: Floats | None = None, usd_per_hour: Floa
     if waits is not None and (np.any(waits < 0) or not np.all(np.isfinite(waits))):
         raise ValueError("waits_s must be finite numbers of seconds, zero or more.")
     prices = None if usd_per_hour is None else _measured(usd_per_hour, "usd_per_hour", "USD an hour")
-    return Spells(
+    return Joint(
         lives=lives / lives.mean(),
         waits=waits / mean_wait_s if waits is not None and mean_wait_s else None,
         prices=None if prices is None else prices / float(np.average(prices, weights=lives)),
@@ -236,3 +236,6 @@ _NAMED: dict[str, Callable[[], Law]] = {
     "bathtub": _published_bathtub,
 }
 LAWS = tuple(_NAMED)
+
+
+spells, Spells = joint, Joint

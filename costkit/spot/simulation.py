@@ -16,7 +16,7 @@ import numpy as np
 from costkit.spot import elastic
 from costkit.spot.expected import mean_losses
 from costkit.spot.jobs import Job, Market
-from costkit.spot.lives import Spells
+from costkit.spot.lives import Joint
 from costkit.spot.outcomes import Outcomes, joined
 from costkit.spot.trace import Flags, Floats
 from costkit.units import HOUR, duration, number, require_positive
@@ -74,7 +74,7 @@ def _require_affordable(job: Job, market: Market, n_trials: int, give_up: float)
 
 
 def _run(job: Job, market: Market, n_trials: int, rng: np.random.Generator, give_up: float) -> dict[str, Any]:
-    needs_clock = market.billing.prices is not None or isinstance(market.law, Spells)
+    needs_clock = market.billing.prices is not None or isinstance(market.law, Joint)
     return (_Clocked if needs_clock else _Lockstep)(job, market, n_trials, rng, give_up).run()
 
 
@@ -250,7 +250,7 @@ class _Clocked(_Lockstep):
     def __init__(self, job: Job, market: Market, n: int, rng: np.random.Generator, give_up: float) -> None:
         super().__init__(job, market, n, rng, give_up)
         self.prices = market.billing.prices
-        self.spells = self.law if isinstance(self.law, Spells) else None
+        self.joint = self.law if isinstance(self.law, Joint) else None
         if self.prices is not None:
             self.sums["clock"] = rng.random(n) * self.prices.span_s
 
@@ -278,15 +278,15 @@ class _Clocked(_Lockstep):
             start_s = self.sums["clock"][which]
             end_s = start_s + paid * self.unit_s
             return (self.prices.relative_cost_s(end_s) - self.prices.relative_cost_s(start_s)) / self.unit_s
-        if self.spells is None or self.spells.prices is None:
+        if self.joint is None or self.joint.prices is None:
             return paid
-        return np.asarray(paid * self.spells.prices[self.chosen[which]])
+        return np.asarray(paid * self.joint.prices[self.chosen[which]])
 
     def waits(self, n: int) -> Floats:
         """A wait for each loss, in seconds."""
         mean_s = self.market.capacity_wait_s
-        if self.spells is not None and self.spells.waits is not None:
-            return np.asarray(mean_s * self.spells.waits[self.chosen])
+        if self.joint is not None and self.joint.waits is not None:
+            return np.asarray(mean_s * self.joint.waits[self.chosen])
         return mean_s * (np.ones(n) if self.market.waits == "constant" else self.rng.standard_exponential(n))
 
     def waited_s(self) -> Floats:

@@ -1,0 +1,145 @@
+"""How often should the run be saved? The expected bill against the checkpoint interval."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from costkit import spot
+from costkit.figures import style
+from costkit.plan.buying import Savings
+from costkit.plan.buying.answer import simulated
+from costkit.units import HOUR, MINUTE, duration, usd
+
+_BOX = (0.085, 0.15, 0.885, 0.69)
+_DECADES, _POINTS, _SIMULATED = (-1.35, 1.35), 241, 9
+_TICKS_MIN = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 240, 480, 960, 1440, 2880, 5760, 10080, 20160, 43200)
+_MOST_COST, _SIDE_SHARE = 1.6, 0.7
+
+
+def intervals(answer: Savings) -> Figure:
+    """Expected dollars for every interval, the exact optimum with its flat zone, the plan's own and the told one."""
+    figure = Figure((style.WIDTH, style.HEIGHT), facecolor="white", label=answer.how_often_to_save)
+    style.title(figure, _finding(answer))
+    ax = style.axes(figure, _BOX)
+    best = answer.best_interval_s
+    if not 0 < best < math.inf:
+        ax.set_axis_off()
+        style.label(ax, (0.5, 0.5), answer.how_often_to_save, color=style.INK, ha="center", size=style.NORMAL)
+        return figure
+    centre = math.log10(best)
+    log_s = np.linspace(centre + _DECADES[0], centre + _DECADES[1], _POINTS)
+    cost = expected_usd(answer, 10**log_s)
+    least = float(expected_usd(answer, np.array(best)))
+    low, high = 0.96 * least, _MOST_COST * least
+    ax.set_xlim(log_s[0], log_s[-1])
+    ax.set_ylim(low, high)
+    _zone(ax, answer, least)
+    ax.plot(log_s, cost, color=style.BLUE, linewidth=2.2, zorder=3)
+    _rules(ax, answer)
+    _own(ax, answer)
+    if not answer.market.is_memoryless:
+        _drawn(ax, answer)
+    marks = [m for m in _TICKS_MIN if log_s[0] <= math.log10(m * MINUTE) <= log_s[-1]]
+    style.ticks(ax, "x", [math.log10(m * MINUTE) for m in marks], [_time(m) for m in marks], "Time between checkpoints")
+    step = style.tick_step(high, most=24)
+    dollars = np.arange(math.ceil(low / step) * step, high, step).tolist()
+    style.ticks(ax, "y", dollars, [usd(value) for value in dollars], "Expected bill")
+    ax.grid(axis="y", color=style.FAINT, linewidth=0.8)
+    ax.set_axisbelow(True)
+    style.heading(ax, _about(answer))
+    return figure
+
+
+def expected_usd(answer: Savings, interval_s: np.ndarray) -> np.ndarray:
+    """The expected bill of machines for an interval: paid time of the closed form at the plan's price."""
+    market, job = answer.market, answer.job
+    M = market.loss_life_s
+    losses = spot.mean_losses(
+        segment_s=interval_s + job.checkpoint_write_s,
+        mean_life_s=M,
+        restart_s=answer.restart_s,
+        notice_success=answer.kept_notices,
+    )
+    paid_s = job.work_s / interval_s * losses * (M + market.notice_s * market.preempted_fraction)
+    return np.asarray(paid_s / HOUR * market.spot_usd_per_hour)
+
+
+def _finding(answer: Savings) -> str:
+    return answer.how_often_to_save.split("; ")[0].split(". ")[0].removesuffix(".")
+
+
+def _about(answer: Savings) -> str:
+    told = f"Losses every {duration(answer.market.loss_life_s)}, {duration(answer.job.checkpoint_write_s)} to write"
+    law = answer.market.law.name
+    return (
+        told
+        if answer.market.is_memoryless
+        else f"{told}; the line is for lives without a past, dots are simulated ({law})"
+    )
+
+
+def _time(minutes: float) -> str:
+    if minutes < 60:
+        return f"{minutes:g} min"
+    return f"{minutes / 60:g} h" if minutes < 1440 else f"{minutes / 1440:g} d"
+
+
+def _zone(ax: Axes, answer: Savings, least: float) -> None:
+    zone = answer.flat_zone
+    left, right = ax.get_xlim()
+    ax.axvspan(
+        max(math.log10(zone.low_s), left), min(math.log10(zone.high_s), right), color=style.GREEN, alpha=0.12, zorder=0
+    )
+    at = math.log10(zone.best_s)
+    ax.axvline(at, color=style.GREEN, linewidth=1.2, zorder=2)
+    top = ax.get_ylim()[1]
+    told = f"best {duration(zone.best_s)}, {usd(least)}"
+    style.label(ax, (at, top), told, color=style.GREEN, offset=(5, -8), bold=True, ground=True)
+    style.label(ax, (at, top), "shaded: within 1% of the least time", color=style.GREEN, offset=(5, -22), ground=True)
+
+
+def _rules(ax: Axes, answer: Savings) -> None:
+    """Young's and Daly's rules, which know no notices: ticks on the curve, named in the corner."""
+    M, delta = answer.market.loss_life_s, answer.job.checkpoint_write_s
+    young_s = spot.young_interval_s(mean_life_s=M, checkpoint_write_s=delta)
+    daly_s = spot.daly_interval_s(mean_life_s=M, checkpoint_write_s=delta)
+    costs = expected_usd(answer, np.array([young_s, daly_s]))
+    ax.plot(np.log10([young_s, daly_s]), costs, "|", color=style.INK, markersize=11, zorder=4)
+    told = f"ticks: Young's rule {duration(young_s)}, Daly's {duration(daly_s)}"
+    style.label(ax, (ax.get_xlim()[0], ax.get_ylim()[0]), told, color=style.INK, offset=(6, 9), ground=True)
+
+
+def _own(ax: Axes, answer: Savings) -> None:
+    """The plan's own interval, and the one with which a loss costs what the case tells."""
+    places = []
+    if answer.job.has_checkpoints:
+        places.append(("this plan", answer.job.checkpoint_every_s, style.BLUE))
+    lost_h = answer.plan.case.spot_lost_h
+    if lost_h:
+        places.append((f"a loss costs the {lost_h:g} h that are told", 2 * lost_h * HOUR, style.RED))
+    (left, right), top = ax.get_xlim(), ax.get_ylim()[1]
+    for i, (name, at_s, color) in enumerate(places):
+        cost = float(expected_usd(answer, np.array(at_s)))
+        x, y = min(max(math.log10(at_s), left), right), min(cost, top)
+        ax.plot([x], [y], "o", color=color, markersize=9, markeredgecolor="white", zorder=5, clip_on=False)
+        ha: style.Side = "right" if x > left + _SIDE_SHARE * (right - left) else "left"
+        aside = -9 if ha == "right" else 9
+        told = f"{name}: {duration(at_s)}, {usd(cost)}"
+        style.label(ax, (x, y), told, color=color, offset=(aside, (-9, 10)[i]), ha=ha, bold=True, ground=True)
+
+
+def _drawn(ax: Axes, answer: Savings) -> None:
+    """What the plan's own law of life times comes to, simulated at a few intervals."""
+    left, right = ax.get_xlim()
+    for log_s in np.linspace(left, right, _SIMULATED + 2)[1:-1]:
+        job = replace(answer.job, checkpoint_every_s=float(10**log_s))
+        found = simulated(job, answer.market)
+        if found is not None and found.finished.all():
+            mean = float((found.machine_usd - found.credit_usd).mean())
+            if mean <= ax.get_ylim()[1]:
+                ax.plot([log_s], [mean], "o", color=style.ORANGE, markersize=6, markeredgecolor="white", zorder=4)

@@ -1,0 +1,51 @@
+"""Which way of buying keeps the deadline, and what does it cost? Every policy on the same paths."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from costkit.figures import style
+from costkit.plan.buying.policies import NAMES, Policies
+from costkit.units import percent, usd
+
+_BOX = (0.235, 0.16, 0.60, 0.68)
+
+
+def policies(found: Policies) -> Figure:
+    """Mean bill of each policy with the 5th to the 95th percentile, and how often it is late."""
+    figure = Figure((style.WIDTH, style.HEIGHT), facecolor="white", label=found.sentence)
+    style.title(figure, _finding(found))
+    ax = style.axes(figure, _BOX)
+    if not found.outcomes:
+        ax.set_axis_off()
+        style.label(ax, (0.3, 0.5), found.why_not, color=style.INK, ha="center", size=style.NORMAL)
+        return figure
+    ordered = sorted(found.outcomes, key=lambda one: -one.mean_usd)
+    right = 1.12 * max(one.p95_usd for one in ordered)
+    ax.set_xlim(0, right)
+    ax.set_ylim(-0.6, len(ordered) - 0.4)
+    for y, one in enumerate(ordered):
+        late = one.clearly_late_fraction > 0
+        is_best = found.best is not None and one.policy == found.best.policy
+        color = style.RED if late else style.BLUE if is_best else style.GREY
+        ax.plot([one.p5_usd, one.p95_usd], [y, y], color=color, linewidth=6, alpha=0.35, solid_capstyle="butt")
+        ax.plot([one.mean_usd], [y], "o", color=color, markersize=9, markeredgecolor="white", zorder=4)
+        style.label(ax, (one.mean_usd, y), usd(one.mean_usd), color=color, offset=(0, 14), ha="center", bold=is_best)
+        told = f"late in {percent(one.late_fraction)}" if late else "never late"
+        style.label(ax, (right, y), told, color=color, offset=(8, 0), bold=late)
+    marks = np.arange(0, right, style.tick_step(right, most=8)).tolist()
+    style.ticks(ax, "x", marks, [usd(value) for value in marks], "Bill, mean with the 5th to the 95th percentile")
+    style.ticks(ax, "y", list(range(len(ordered))), [NAMES[one.policy] for one in ordered], "")
+    ax.grid(axis="x", color=style.FAINT, linewidth=0.8)
+    ax.set_axisbelow(True)
+    return figure
+
+
+def _finding(found: Policies) -> str:
+    if found.best is None:
+        return "No way of buying keeps this deadline" if found.outcomes else "No policy could be tried"
+    return (
+        f"{NAMES[found.best.policy].capitalize()} keeps the deadline and saves {percent(found.best.saving_fraction)}"
+        " of the bill on demand"
+    )

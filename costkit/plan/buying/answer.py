@@ -1,0 +1,256 @@
+"""What does spot cost this plan, how sure is that, and when is it done? The plan's numbers passed through `spot`.
+
+- Simulated, with as many trials as a redraw allows, from the same chance each time: two plans differ by what was
+  changed in them, not by luck. Means have their closed form beside them where the market has one.
+- On demand is simulated too: hardware fails there as well.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from costkit import spot
+from costkit.plan.buying import setup, words
+from costkit.plan.buying.keys import errors_by_keys
+from costkit.plan.schema import Plan
+from costkit.units import DAY, Range
+
+MOST_TRIALS, FEWEST_TRIALS = 10_000, 200
+LOSSES_IN_ALL = 600_000
+MOST_LOSSES_EACH = 20_000
+SEED = 20_230_215
+
+
+@dataclass(frozen=True, eq=False)
+class Savings:
+    """The answer: what many runs came to, on spot and on demand.
+
+    `outcomes` is None where the run would lose its machines more than `MOST_LOSSES_EACH` times: it practically never
+    finishes. `theory` is None where the market has no closed form.
+    """
+
+    plan: Plan
+    job: spot.Job
+    market: spot.Market
+    n_bytes: float
+    theory: spot.Expected | None
+    outcomes: spot.Outcomes | None
+    on_demand: spot.Outcomes
+    recorded: setup.Recorded | None
+
+    @property
+    def deadline_s(self) -> float | None:
+        """When the run must be done; None where the plan names no deadline."""
+        return setup.deadline_s(self.plan)
+
+    @property
+    def n_trials(self) -> int:
+        """How many runs were simulated on spot."""
+        return 0 if self.outcomes is None else self.outcomes.n_trials
+
+    @property
+    def finishes(self) -> bool:
+        """Whether at least half of the trials got to the end."""
+        return self.outcomes is not None and self.outcomes.unfinished_fraction < 0.5
+
+    @property
+    def on_demand_usd(self) -> float:
+        """The mean bill on demand."""
+        return float(self.on_demand.usd.mean())
+
+    @cached_property
+    def usd(self) -> Range:
+        """The bill on spot: 5th, 50th, 95th percentile; inf where the run never finishes."""
+        return Range(math.inf, math.inf, math.inf) if self.outcomes is None else self.outcomes.usd_range
+
+    @cached_property
+    def wall_s(self) -> Range:
+        """Time to the finish on spot: 5th, 50th, 95th percentile."""
+        return Range(math.inf, math.inf, math.inf) if self.outcomes is None else self.outcomes.wall_range_s
+
+    @property
+    def saving_fraction(self) -> Range:
+        """What spot saves of the mean bill on demand: low is the 95th percentile of the bill."""
+        return Range(*(1 - usd / self.on_demand_usd for usd in (self.usd.high, self.usd.mid, self.usd.low)))
+
+    @property
+    def losing_fraction(self) -> float:
+        """The probability of paying more than on demand, or of never finishing."""
+        return 1.0 if self.outcomes is None else self.outcomes.losing_fraction(self.on_demand)
+
+    @property
+    def late_fraction(self) -> float | None:
+        """The probability of missing the deadline; None without one."""
+        if self.deadline_s is None:
+            return None
+        return 1.0 if self.outcomes is None else self.outcomes.late_fraction(self.deadline_s)
+
+    @property
+    def restart_s(self) -> float:
+        """What a restart takes, provisioning included."""
+        return self.job.restart_s + self.market.provision_s
+
+    @property
+    def kept_notices(self) -> float:
+        """The share of all losses before which the state is saved."""
+        return self.market.notice_success * self.market.preempted_fraction
+
+    @cached_property
+    def best_interval_s(self) -> float:
+        """The checkpoint interval with the least expected time, for lives without a past."""
+        return spot.optimal_interval_s(
+            mean_life_s=self.market.loss_life_s,
+            checkpoint_write_s=self.job.checkpoint_write_s,
+            notice_success=self.kept_notices,
+        )
+
+    @cached_property
+    def flat_zone(self) -> spot.FlatZone:
+        """Between which intervals the expected time is within 1% of the least."""
+        return spot.flat_zone(
+            mean_life_s=self.market.loss_life_s,
+            checkpoint_write_s=self.job.checkpoint_write_s,
+            notice_success=self.kept_notices,
+        )
+
+    @property
+    def headline(self) -> str:
+        """The answer in one sentence."""
+        return words.headline(self)
+
+    @property
+    def facts(self) -> tuple[tuple[str, str], ...]:
+        """Key numbers as (label, text)."""
+        return words.facts(self)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader must know before using the answer."""
+        return words.warnings(self)
+
+    @property
+    def where_it_goes(self) -> str:
+        """What the picture of the parts says, in a sentence."""
+        return words.where_it_goes(self)
+
+    @property
+    def how_often_to_save(self) -> str:
+        """What the picture of the intervals says, in a sentence."""
+        return words.how_often_to_save(self)
+
+    @property
+    def where_it_pays(self) -> str:
+        """What the map of markets says, in a sentence."""
+        return words.where_it_pays(self)
+
+    def parts_usd(self) -> dict[str, float]:
+        """Where the mean bill goes; empty where no trial finished."""
+        if self.outcomes is None or not self.outcomes.finished.any():
+            return {}
+        return dict(self.outcomes.parts_usd())
+
+    def numbers(self) -> dict[str, object]:
+        """The answer as numbers; None for what is infinite."""
+        ranges = {"spot_usd": self.usd, "wall_s": self.wall_s, "saving_fraction": self.saving_fraction}
+        return {
+            **{
+                name: {"low": _finite(r.low), "mid": _finite(r.mid), "high": _finite(r.high)}
+                for name, r in ranges.items()
+            },
+            "on_demand_usd": self.on_demand_usd,
+            "losing_fraction": self.losing_fraction,
+            "late_fraction": self.late_fraction,
+            "best_interval_s": _finite(self.best_interval_s),
+            "n_trials": self.n_trials,
+        }
+
+    def rows(self) -> list[dict[str, object]]:
+        """Percentiles of the bill and of the finish, on spot and on demand."""
+        return [_row(share, self) for share in (1, 5, 10, 25, 50, 75, 90, 95, 99)]
+
+    def checks(self) -> list[spot.Comparison]:
+        """The simulated means beside their closed forms; empty where the market has none or nothing finished."""
+        if self.outcomes is None or self.theory is None or not self.outcomes.finished.all():
+            return []
+        return self.outcomes.against(self.theory)
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _row(share: int, answer: Savings) -> dict[str, object]:
+    row: dict[str, object] = {"percentile": share}
+    for name, found in (("spot", answer.outcomes), ("on_demand", answer.on_demand)):
+        for what in ("usd", "wall_s"):
+            drawn = None if found is None else getattr(found, what)
+            value = math.inf if drawn is None else float(np.percentile(drawn, share, method="inverted_cdf"))
+            row[f"{name}_{what}"] = _finite(value)
+    return row
+
+
+def savings(plan: Plan) -> Savings:
+    """What the plan costs on spot and on demand, and when it is done.
+
+    Raises `ValueError` of one sentence for values that can't be together, or files that can't be read.
+
+    >>> from costkit import plan
+    >>> answer = savings(plan.read("case-50k"))
+    >>> answer.n_trials >= 5000, 0.5 < answer.saving_fraction.mid < 0.6
+    (True, True)
+    """
+    with errors_by_keys():
+        n_bytes = setup.checkpoint_bytes(plan)
+        job = setup.job(plan, n_bytes=n_bytes)
+        market = setup.market(plan, job, n_bytes=n_bytes)
+        return _savings(plan, job, market, n_bytes)
+
+
+def _savings(plan: Plan, job: spot.Job, market: spot.Market, n_bytes: float) -> Savings:
+    theory = spot.expected(job, market) if market.is_memoryless else None
+    return Savings(
+        plan=plan,
+        job=job,
+        market=market,
+        n_bytes=n_bytes,
+        theory=theory,
+        outcomes=simulated(job, market),
+        on_demand=_on_demand(job, market.on_demand()),
+        recorded=setup.recorded(plan),
+    )
+
+
+def simulated(job: spot.Job, market: spot.Market) -> spot.Outcomes | None:
+    """As many trials as a redraw allows; None where a run would lose its machines too often for any."""
+    losses = _losses(job, market)
+    if losses > MOST_LOSSES_EACH:
+        return None
+    per_loss = 2 + market.fleet.n_nodes if market.fleet.is_elastic else 1
+    n_trials = min(max(int(LOSSES_IN_ALL / (per_loss * (losses + 1))), FEWEST_TRIALS), MOST_TRIALS)
+    return spot.simulate(job, market, n_trials=n_trials, rng=np.random.default_rng(SEED))
+
+
+def _losses(job: spot.Job, market: spot.Market) -> float:
+    """About how many losses a trial sees before it is done or given up."""
+    if math.isinf(market.loss_life_s):
+        return 0.0
+    each = spot.mean_losses(
+        segment_s=job.segment_s, mean_life_s=market.loss_life_s, restart_s=job.restart_s + market.provision_s
+    )
+    return min(float(each) * (job.n_full_segments + 1), spot.GIVE_UP * job.ideal_s / market.loss_life_s)
+
+
+@functools.lru_cache(maxsize=32)
+def _on_demand(job: spot.Job, market: spot.Market) -> spot.Outcomes:
+    found = simulated(job, market)
+    if found is None:
+        raise ValueError(
+            "on demand too the run would practically never finish: hardware fails every"
+            f" {market.hardware_life_s / DAY:.3g} days of the job, so market.failures_per_gpu_day is too high"
+        )
+    return found

@@ -1,0 +1,236 @@
+"""What does a plan ask of a market? Its job, its machines and its bill in the terms of `spot`.
+
+- The job's work is the run at its MFU with nothing lost: losses come from the simulation, so the plan's goodput is not
+  applied to it.
+- A checkpoint holds weights, master weights and optimizer state of the whole model; of adapters, what is trained.
+- A recorded market stands in for the law of life times, and for the waits.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from costkit import memory, spot, training
+from costkit.memory import parts
+from costkit.plan.fitting import request
+from costkit.plan.schema import Plan
+from costkit.units import DAY, GB, HOUR, MINUTE
+
+FAILURES_OF, STORAGE, EGRESS = "llama-3-405b", "s3-standard", "egress-us-eu"
+_KEPT = (parts.WEIGHTS, parts.MASTER, parts.STATE)
+_KEPT_OF_ADAPTERS = (parts.GRADIENTS, parts.STATE)
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A recorded market as a job of `n_nodes` sees it; `watched` machines of it were told apart."""
+
+    trace: spot.Trace
+    watched: int
+    lives: spot.Joint
+
+
+def n_nodes(plan: Plan) -> int:
+    """Machines that the plan's GPUs fill, the last one perhaps in part."""
+    return math.ceil(plan.hardware.n_gpus / plan.market.gpus_per_node)
+
+
+def work_s(plan: Plan) -> float:
+    """How long the run takes if nothing is lost."""
+    named = plan.target_architecture
+    n_params = plan.model.n_params if named is None else float(named.n_active_params)
+    run = training.run(
+        flop=training.flop(n_params=n_params, n_tokens=plan.data.n_tokens),
+        gpu=plan.hardware.gpu,
+        n_gpus=plan.hardware.n_gpus,
+        usd_per_gpu_hour=plan.hardware.usd_per_gpu_hour,
+        mfu=plan.training.mfu,
+    )
+    return run.wall_s.mid
+
+
+def checkpoint_bytes(plan: Plan) -> float:
+    """What is written to resume from, as the plan says or as its memory budget counts it.
+
+    >>> from costkit import plan
+    >>> round(checkpoint_bytes(plan.read("llama-2-7b")) / 1e9)
+    81
+    """
+    if plan.training.checkpoint_gb is not None:
+        return plan.training.checkpoint_gb * GB
+    return _counted_bytes(request(plan))
+
+
+@functools.lru_cache(maxsize=64)
+def _counted_bytes(asked: memory.Request) -> float:
+    alone = asked.with_changes(sharding=memory.Sharding()).details
+    step = memory.budget(asked.architecture, micro_batch=1, seq_len=1, **alone).fullest.phase_parts["step"]
+    return sum(step.get(part, 0.0) for part in (_KEPT if asked.adapters is None else _KEPT_OF_ADAPTERS))
+
+
+def job(plan: Plan, *, n_bytes: float | None = None) -> spot.Job:
+    """The plan's run and how it saves its state."""
+    asked = plan.training
+    size = checkpoint_bytes(plan) if n_bytes is None else n_bytes
+    write_s = size / (asked.checkpoint_gb_per_s * GB)
+    if asked.checkpoint_write_min is not None:
+        write_s = asked.checkpoint_write_min * MINUTE
+    return spot.Job(
+        work_s=work_s(plan),
+        checkpoint_every_s=asked.checkpoint_every_min * MINUTE,
+        checkpoint_write_s=write_s,
+        restart_s=asked.restart_min * MINUTE,
+    )
+
+
+def usd_per_hour(plan: Plan) -> tuple[float, float]:
+    """What all GPUs cost an hour, on spot and on demand."""
+    price, left = plan.hardware.usd_per_gpu_hour * plan.hardware.n_gpus, 1 - plan.market.spot_discount_fraction
+    return (price, price / left) if plan.market.purchase == "spot" else (price * left, price)
+
+
+def recorded(plan: Plan) -> Recorded | None:
+    """The market that the plan's trace recorded, or None where it names none."""
+    path = plan.path_of("market.trace")
+    return None if path is None else _recorded(path, path.stat().st_mtime_ns, n_nodes(plan))
+
+
+@functools.lru_cache(maxsize=8)
+def _recorded(path: Path, _changed: int, nodes: int) -> Recorded:
+    trace = spot.read_trace(path)
+    watched = min(nodes, trace.capacity)
+    found = spot.spells(trace, watched)
+    whole = ~found.is_cut
+    if not whole.any():
+        raise ValueError(f"market.trace: {trace.name} lost its machines not once, so no life time was measured in full")
+    prices = None if found.usd_per_hour is None else found.usd_per_hour[whole]
+    return Recorded(
+        trace,
+        watched,
+        spot.joint(found.up_s[whole], waits_s=found.down_s[whole[: len(found.down_s)]], usd_per_hour=prices),
+    )
+
+
+def market(plan: Plan, job: spot.Job, *, n_bytes: float) -> spot.Market:
+    """The machines, as the whole job sees them.
+
+    Raises `ValueError` of one sentence for values that can't be together.
+    """
+    asked, nodes, record = plan.market, n_nodes(plan), recorded(plan)
+    on_spot, on_demand = usd_per_hour(plan)
+    life_s, process, wait_s = _lives(plan, nodes, record)
+    failures = asked.failures_per_gpu_day
+    return spot.Market(
+        mean_life_s=life_s,
+        spot_usd_per_hour=on_spot,
+        on_demand_usd_per_hour=on_demand,
+        capacity_wait_s=wait_s,
+        notice_success=notice_success(plan, job),
+        notice_s=asked.notice_s,
+        process=process,
+        hardware_life_s=spot.hardware_life_s(
+            failures_per_gpu_day=spot.failures_per_gpu_day(FAILURES_OF) if failures is None else failures,
+            n_gpus=plan.hardware.n_gpus,
+        ),
+        provision_s=asked.provision_min * MINUTE,
+        fleet=spot.Fleet(
+            n_nodes=nodes,
+            burst_nodes=_burst(plan, nodes),
+            is_elastic=asked.elastic,
+            keeps_survivors=asked.keeps_survivors,
+        ),
+        billing=_billing(plan, n_bytes),
+    )
+
+
+def _burst(plan: Plan, nodes: int) -> float:
+    burst = plan.market.burst_nodes
+    if burst > nodes:
+        raise ValueError(
+            f"market.burst_nodes is {burst:g}, but {plan.hardware.n_gpus:,} GPUs with {plan.market.gpus_per_node} to a"
+            f" node fill only {nodes:,}: write {nodes:,} or less"
+        )
+    return burst
+
+
+def _lives(plan: Plan, nodes: int, record: Recorded | None) -> tuple[float, str | spot.Law | spot.Joint, float]:
+    """The job's mean life, the law around it, and the mean wait."""
+    asked = plan.market
+    if record is not None:
+        found, share = record.lives, record.watched / nodes
+        burst = max(1.0, _burst(plan, nodes) * share) if share < 1 else 1.0
+        life_s = spot.job_life_s(node_life_s=found.mean_s, n_nodes=1 / share, burst_nodes=min(burst, 1 / share))
+        return life_s, found, found.mean_wait_s
+    life_s = spot.job_life_s(node_life_s=asked.node_life_h * HOUR, n_nodes=nodes, burst_nodes=_burst(plan, nodes))
+    process: str | spot.Law = asked.life_law
+    if asked.life_law == "weibull" and asked.weibull_shape is not None:
+        process = spot.weibull(asked.weibull_shape)
+    return life_s, process, asked.capacity_wait_min * MINUTE
+
+
+def notice_success(plan: Plan, job: spot.Job) -> float:
+    """The share of preemptions before which the state is saved: none where writing takes longer than the notice."""
+    asked = plan.market
+    return spot.notice_success(
+        notice_s=asked.notice_s,
+        write_s=job.checkpoint_write_s,
+        latency_s=asked.notice_latency_s,
+        reliability=asked.notice_reliability_fraction,
+    )
+
+
+def _billing(plan: Plan, n_bytes: float) -> spot.Billing:
+    asked = plan.market
+    storage, egress = asked.storage_usd_per_gb_month, asked.egress_usd_per_gb
+    return spot.Billing(
+        first_hour_free=asked.first_hour_free,
+        usd_per_hour=spot.storage_usd_per_hour(
+            checkpoint_bytes=n_bytes,
+            n_kept=asked.kept_checkpoints,
+            usd_per_gb_month=(spot.storage_price(STORAGE).usd_per_gb_month or 0.0) if storage is None else storage,
+        ),
+        usd_per_restart=spot.move_usd(
+            checkpoint_bytes=n_bytes,
+            usd_per_gb=(spot.storage_price(EGRESS).usd_per_gb or 0.0) if egress is None else egress,
+            moved_fraction=asked.moved_fraction,
+        ),
+        prices=price_steps(plan),
+    )
+
+
+def price_steps(plan: Plan) -> spot.PriceSteps | None:
+    """How the price moved in the plan's zone, or None where it names no history."""
+    path = plan.path_of("market.price_history")
+    return None if path is None else _price_steps(path, path.stat().st_mtime_ns, plan.market.zone)
+
+
+@functools.lru_cache(maxsize=8)
+def _price_steps(path: Path, _changed: int, zone: str) -> spot.PriceSteps | None:
+    history = spot.read_price_history(path)
+    found = history.one(zone) if zone else _only(history)
+    if len(found.times_s) < 2:
+        return None
+    return spot.price_steps(found.times_s[:-1], usd_per_hour=found.usd_per_hour[:-1], end_s=found.end_s)
+
+
+def _only(history: spot.PriceHistory) -> spot.ZonePrices:
+    """The one zone of a history."""
+    if len(history.zones) > 1:
+        raise ValueError(
+            f"market.price_history has the zones {', '.join(sorted(history.zones))}: name one in market.zone"
+        )
+    return next(iter(history.zones.values()))
+
+
+def deadline_s(plan: Plan) -> float | None:
+    """When the run must be done, from its start."""
+    days = plan.market.deadline_days
+    return None if days is None else days * DAY
+
+
+def without_losses(market: spot.Market) -> spot.Market:
+    """The market with machines that are never taken away and never fail."""
+    return replace(market.on_demand(), hardware_life_s=math.inf)
