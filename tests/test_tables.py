@@ -25,6 +25,7 @@ KEYS = {
     "interruption_buckets.csv": ("instance_type", "region"),
     "interruption_rates.csv": ("provider", "bucket"),
     "korthikanti_figure_1.csv": ("model", "checkpointing"),
+    "life_laws.csv": ("law", "parameter"),
     "measured_memory.csv": ("id",),
     "measured_phase_peaks.csv": ("id",),
     "measured_throughput.csv": ("id",),

@@ -7,6 +7,7 @@
 from costkit.claims.checks import KINDS, check
 from costkit.claims.memory import memory_checks
 from costkit.claims.scaling import chinchilla_tables, scaling_checks
+from costkit.claims.spot import spot_checks
 from costkit.claims.verdicts import CLOSE_FRACTION, Checked, checked, verdict
 
 __all__ = [
@@ -18,5 +19,6 @@ __all__ = [
     "chinchilla_tables",
     "memory_checks",
     "scaling_checks",
+    "spot_checks",
     "verdict",
 ]

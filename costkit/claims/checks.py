@@ -5,23 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 
 from costkit import reading
-from costkit.claims import memory, scaling
+from costkit.claims import memory, scaling, spot
 from costkit.claims.verdicts import REQUIRED, Checked, Kinds, checked
 
-KINDS: Kinds = {**scaling.KINDS, **memory.KINDS}
+KINDS: Kinds = {**scaling.KINDS, **memory.KINDS, **spot.KINDS}
 
 
 def check(path: str | Path | None = None) -> list[Checked]:
     """Every published figure that this package can recompute, or those of a reader's own file.
 
-    The file is a CSV with the columns of `data/scaling_checks.csv` or `data/memory_checks.csv` that its kinds of claim
-    need; a ValueError of one sentence says what is missing or is no number.
+    The file is a CSV with the columns of `data/scaling_checks.csv`, `data/memory_checks.csv` or `data/spot_checks.csv`
+    that its kinds of claim need; a ValueError of one sentence says what is missing or is no number.
 
-    >>> len(check()) == len(scaling.scaling_checks()) + len(scaling.chinchilla_tables()) + len(memory.memory_checks())
+    >>> {one.verdict for one in check()} <= {"holds", "close", "wrong"}
     True
     """
     if path is None:
-        return [*scaling.scaling_checks(), *scaling.chinchilla_tables(), *memory.memory_checks()]
+        found = (scaling.scaling_checks, scaling.chinchilla_tables, memory.memory_checks, spot.spot_checks)
+        return [check for table in found for check in table()]
     header, *rows = reading.csv_rows(path, of="claims", columns=", ".join(REQUIRED))
     names = [name.strip().casefold() for name in header]
     return [checked(dict(zip(names, (cell.strip() for cell in row), strict=False)), KINDS) for row in rows]

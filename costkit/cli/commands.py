@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from costkit.cli.output import Rows, csv_text, deliver, emit, json_text, table
 
 if TYPE_CHECKING:
-    from costkit.plan import Footprint, Frontier, Plan
+    from costkit.plan import Footprint, Frontier, Plan, Savings
 
 
 def version(arguments: Namespace) -> int:
@@ -140,9 +140,23 @@ def memory(arguments: Namespace) -> int:
     return _told(arguments, answer, [details, answer.reading, answer.way_out], answer.numbers())
 
 
+def spot(arguments: Namespace) -> int:
+    """Print what a plan costs on spot and on demand: the sentence, the key numbers, where the money goes."""
+    from costkit import plan
+    from costkit.units import percent, usd
+
+    answer = plan.savings(_read_plan(arguments))
+    parts = answer.parts_usd()
+    whole = sum(parts.values())
+    cells = [(name, usd(amount), percent(round(amount / whole, 3))) for name, amount in parts.items() if amount]
+    details = table(("Mean bill on spot", "", ""), cells, cut=arguments.file is None) if cells else ""
+    sentences = [answer.how_often_to_save, answer.where_it_pays]
+    return _told(arguments, answer, [text for text in (details, *sentences) if text], answer.numbers())
+
+
 def _told(
     arguments: Namespace,
-    answer: Frontier | Footprint,
+    answer: Frontier | Footprint | Savings,
     details: Sequence[str] = (),
     numbers: Mapping[str, object] = MappingProxyType({}),
 ) -> int:

@@ -71,7 +71,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
     root.option("--version", action="store_true", help="print the version and stop")
     root.set_defaults(run=None)
     group = root.add_subparsers(metavar="COMMAND", dest="command", title="commands", parser_class=Parser)
-    for build in (_report, _plan, _frontier, _memory, _fit, _tables, _notebooks):
+    for build in (_report, _plan, _frontier, _memory, _spot, _fit, _tables, _notebooks):
         build(group)
     arguments, unknown = root.parse_known_args(argv)
     if unknown:
@@ -160,6 +160,14 @@ def _memory(group: Any) -> None:
     for kind in ("allocated", "reserved"):
         about = f"the {kind} peak of a run of this plan: moves the estimate by memory.{kind}_ratio"
         parser.option(f"--measured-{kind}", type=float, metavar="GIB", help=about)
+    _output_options(parser)
+
+
+def _spot(group: Any) -> None:
+    parser = _command(
+        group, "spot", commands.spot, "what interruptible machines really cost the plan, and when it is done"
+    )
+    _plan_options(parser)
     _output_options(parser)
 
 

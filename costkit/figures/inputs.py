@@ -13,7 +13,7 @@ def inputs_table(plan: Plan, *parts: str) -> Table:
     """The effective inputs of a plan, or of some of its sections and keys only, in that order.
 
     >>> from costkit import plan
-    >>> print(inputs_table(plan.read("case-50k"), "market"))
+    >>> print(inputs_table(plan.read("case-50k"), "market.purchase"))
     Input     Value      Basis      Source                               As of  Note  Key
     Purchase  on_demand  published  Training Cost Optimization (lesson)                market.purchase
     """

@@ -37,6 +37,32 @@ MEMORY_PLACES = {
 }
 
 
+SPOT_PLACES = {
+    "Spot": 2,
+    "On demand": 1,
+    "Finish": 2,
+    "Losses": 2,
+    "Price an hour": 1,
+    "Best interval": 2,
+    "Checkpoint": 2,
+    "Late": 1,
+}
+
+
+class SpotView:
+    """The plan's bill and finish on spot, against on demand; what stands still in the picture is drawn once."""
+
+    def __init__(self) -> None:
+        self._figure: Figure | None = None
+
+    def __call__(self, plan: Plan) -> View:
+        """The answer for one plan. Its figure is the one of the call before, drawn anew."""
+        answer = plans.savings(plan)
+        told = (answer.headline, answer.facts)
+        self._figure = figures.buying.bill(answer, reuse=self._figure)
+        return View(*told, self._figure, answer.rows(), answer.warnings, SPOT_PLACES)
+
+
 class MemoryView:
     """The plan's memory, phase by phase, against its GPU; what stands still in the picture is drawn once."""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from costkit.spot.billing import Billing
 from costkit.spot.fleets import Fleet
-from costkit.spot.lives import Law, Joint, law
+from costkit.spot.lives import Joint, Law, law
 from costkit.units import require_not_negative, require_positive
 
 WAITS = ("exponential", "constant")

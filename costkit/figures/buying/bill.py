@@ -68,9 +68,9 @@ def _dollars_needed(answer: Savings) -> float:
 
 
 def _time_needed(answer: Savings) -> float:
-    ends = [answer.on_demand.wall_range_s.high, answer.deadline_s or 0.0]
+    ends = [1.4 * answer.job.work_s, answer.on_demand.wall_range_s.high, answer.deadline_s or 0.0]
     if answer.finishes and math.isfinite(answer.wall_s.high):
-        ends.append(min(answer.wall_s.high, 6 * ends[0]))
+        ends.append(min(answer.wall_s.high, 6 * ends[1]))
     return 1.2 * max(ends)
 
 

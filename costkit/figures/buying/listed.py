@@ -55,7 +55,7 @@ def checks_table(answer: Savings) -> Table:
         }
         for one in answer.checks()
     ]
-    nothing: list[dict[str, object]] = [{"what": "this market has no closed form, or not all runs finished"}]
+    nothing: list[dict[str, object]] = [{"what": "not all simulated runs finished, so there is no mean"}]
     columns: Columns = {
         "what": "Mean of",
         "simulated": "Simulated",
@@ -64,7 +64,9 @@ def checks_table(answer: Savings) -> Table:
         "simulated_sd": "Spread, simulated",
         "exact_sd": "Spread, closed form",
     }
-    return Table(rows or nothing, "checks", caption="Is the simulator right?", columns=columns)
+    own = answer.market.is_memoryless
+    where = "This plan" if own else "This plan, on a market like its own whose lives know no past"
+    return Table(rows or nothing, "checks", caption=f"{where}: simulated against exact", columns=columns)
 
 
 def scenarios_table(found: Sequence[Scenario]) -> Table:

@@ -5,4 +5,30 @@ from costkit.plan.buying.policies import Policies, policies
 from costkit.plan.buying.scenarios import Scenario, scenarios
 from costkit.plan.buying.setup import checkpoint_bytes, job, market
 
-__all__ = ["Policies", "Savings", "Scenario", "checkpoint_bytes", "job", "market", "policies", "savings", "scenarios"]
+KEYS = (
+    "model",
+    "data.n_tokens",
+    "hardware",
+    "training.mfu",
+    "training.checkpoint_every_min",
+    "training.checkpoint_write_min",
+    "training.checkpoint_gb",
+    "training.checkpoint_gb_per_s",
+    "training.restart_min",
+    "market",
+    "case",
+)
+"""What of a plan this answer rests on."""
+
+__all__ = [
+    "KEYS",
+    "Policies",
+    "Savings",
+    "Scenario",
+    "checkpoint_bytes",
+    "job",
+    "market",
+    "policies",
+    "savings",
+    "scenarios",
+]

@@ -146,8 +146,8 @@ def _about_job(answer: Savings) -> list[tuple[bool, str]]:
         (
             job.has_checkpoints and every > job.work_s,
             (
-                f"A checkpoint every {duration(every)} is longer than the run of {duration(job.work_s)}: only its end is"
-                " saved."
+                f"A checkpoint every {duration(every)} is longer than the run of {duration(job.work_s)}: only its end"
+                " is saved."
             ),
         ),
         (
@@ -157,8 +157,8 @@ def _about_job(answer: Savings) -> list[tuple[bool, str]]:
         (
             plan.training.goodput_fraction < 1,
             (
-                "training.goodput_fraction is not applied here: losses, restarts and writing are counted one by one. The"
-                f" run would take {duration(job.work_s)} if nothing were lost."
+                "training.goodput_fraction is not applied here: losses, restarts and writing are counted one by one."
+                f" The run would take {duration(job.work_s)} if nothing were lost."
             ),
         ),
         (
@@ -186,8 +186,8 @@ def _about_market(answer: Savings) -> list[tuple[bool, str]]:
         (
             market.mean_life_s < _SHORT_S,
             (
-                f"A mean life of {duration(market.mean_life_s)} for the whole job is shorter than any that was measured:"
-                " is the unit right?"
+                f"A mean life of {duration(market.mean_life_s)} for the whole job is shorter than any that was"
+                " measured: is the unit right?"
             ),
         ),
         (
