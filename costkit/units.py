@@ -174,6 +174,22 @@ def require_not_negative(value: object, what: str, unit: str) -> None:
         raise ValueError(f"{what} must be a finite number of {unit}, zero or more, not {_given(value)}.")
 
 
+def require_fraction(value: object, what: str) -> None:
+    """Refuse what is no share of one, from 0 to 1, with one sentence.
+
+    >>> require_fraction(45, "notice_success")
+    Traceback (most recent call last):
+    ...
+    ValueError: notice_success must be a fraction from 0 to 1, not 45: it looks like a percentage, write 0.45.
+    """
+    values = numbers(value)
+    if np.all((values >= 0) & (values <= 1)) and values.size:
+        return
+    single = float(values) if values.ndim == 0 else math.nan
+    hint = f": it looks like a percentage, write {single / 100:g}" if 2 <= single <= 100 else ""
+    raise ValueError(f"{what} must be a fraction from 0 to 1, not {_given(value)}{hint}.")
+
+
 def numbers(value: object) -> npt.NDArray[np.float64]:
     """Numbers as they are; text, truth values, lists and whatever else is none become not-a-number.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from costkit.spot.trace import Floats
-from costkit.units import DAY, GB, HOUR, YEAR, require_not_negative
+from costkit.units import DAY, GB, HOUR, YEAR, require_fraction, require_not_negative, require_positive
 
 MONTH = YEAR / 12
 
@@ -63,8 +63,7 @@ def move_usd(*, checkpoint_bytes: float, usd_per_gb: float, moved_fraction: floa
     """
     require_not_negative(checkpoint_bytes, "checkpoint_bytes", "bytes")
     require_not_negative(usd_per_gb, "usd_per_gb", "USD per GB")
-    if not 0 <= moved_fraction <= 1:
-        raise ValueError(f"moved_fraction must be a fraction from 0 to 1, not {moved_fraction!r}.")
+    require_fraction(moved_fraction, "moved_fraction")
     return checkpoint_bytes / GB * usd_per_gb * moved_fraction
 
 
@@ -75,6 +74,7 @@ def hardware_life_s(*, failures_per_gpu_day: float, n_gpus: float) -> float:
     3.09
     """
     require_not_negative(failures_per_gpu_day, "failures_per_gpu_day", "failures per GPU and day")
+    require_positive(n_gpus, "n_gpus", "GPUs")
     rate = failures_per_gpu_day * n_gpus / DAY
     return 1 / rate if rate else float("inf")
 
@@ -94,8 +94,7 @@ def notice_success(
     """
     for name, value in (("notice_s", notice_s), ("write_s", write_s), ("latency_s", latency_s), ("step_s", step_s)):
         require_not_negative(value, name, "seconds")
-    if not 0 <= reliability <= 1:
-        raise ValueError(f"reliability must be a fraction from 0 to 1, not {reliability!r}.")
+    require_fraction(reliability, "reliability")
     room_s = notice_s - latency_s - write_s
     if room_s < 0:
         return 0.0

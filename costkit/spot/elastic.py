@@ -16,6 +16,7 @@ import numpy as np
 
 from costkit.spot.jobs import Job, Market
 from costkit.spot.lives import Joint
+from costkit.spot.outcomes import without_rounding
 from costkit.spot.trace import Flags, Floats
 from costkit.units import HOUR
 
@@ -37,7 +38,19 @@ def run(job: Job, market: Market, n_trials: int, rng: np.random.Generator, give_
 class _Elastic:
     """Times in seconds, positions in segments; arrays of shape (trials,) or (trials, nodes)."""
 
-    SUMS = ("clock", "billed", "regrouped", "losses", "free", "waited", "notice", "failures", "position", "resume")
+    SUMS = (
+        "clock",
+        "billed",
+        "regrouped",
+        "losses",
+        "free",
+        "waited",
+        "notice",
+        "failures",
+        "position",
+        "saved",
+        "resume",
+    )
 
     def __init__(self, job: Job, market: Market, n: int, rng: np.random.Generator, give_up: float) -> None:
         self.job, self.market, self.rng, self.law = job, market, rng, market.law
@@ -80,7 +93,7 @@ class _Elastic:
         done = self.advance(until)
         self.lose(is_loss & ~done, node)
         self.give_back(~is_loss & ~done, until)
-        self.take_out(done | (self.sums["clock"] > self.most_s), done)
+        self.take_out(done | (self.sums["clock"] - self.sums["waited"] > self.most_s), done)
 
     def advance(self, until: Floats) -> Flags:
         """Work until then at the speed of the nodes that are up; which trials get to the end before."""
@@ -115,14 +128,17 @@ class _Elastic:
         if market.billing.first_hour_free:
             sums["free"][rows] += (age * (taken & (age < HOUR))).sum(axis=1) / self.n_nodes * ~failed
         sums["notice"][rows] += notice_s * taken.mean(axis=1)
+        sums["waited"][rows] -= notice_s * taken.mean(axis=1)
         sums["losses"][rows] += 1
         sums["failures"][rows] += failed
         self.next[rows] = np.where(taken, (clock + away)[:, None], self.next[rows])
         self.up[rows] = up & ~taken
         none_left = ~self.up[rows].any(axis=1)
         saved = (self.rng.random(len(rows)) < market.notice_success) & ~failed
-        fallen = none_left & ~saved
-        sums["position"][rows] = np.where(fallen, np.floor(sums["position"][rows]), sums["position"][rows])
+        position, before = sums["position"][rows], sums["saved"][rows]
+        kept = np.where(saved, position, np.maximum(before, np.floor(position)))
+        sums["saved"][rows] = np.where(none_left, kept, before)
+        sums["position"][rows] = np.where(none_left, kept, position)
         sums["resume"][rows] = clock + self.restart_s
 
     def waits(self, n: int) -> Floats:
@@ -171,7 +187,7 @@ class _Elastic:
             "billed_s": billed_s,
             "preemptions": ends["losses"],
             "hardware_failures": ends["failures"],
-            "lost_s": np.maximum(billed_s - kept_s - restart_s - ends["notice"], 0.0),
+            "lost_s": without_rounding(billed_s - kept_s - restart_s - ends["notice"], billed_s),
             "restart_s": restart_s,
             "notice_s": ends["notice"],
             "waiting_s": ends["waited"],

@@ -16,15 +16,19 @@ variances add up.
 
 from __future__ import annotations
 
+import decimal
 import math
 from dataclasses import dataclass
+from decimal import Decimal
 
 import numpy as np
 import numpy.typing as npt
 
 from costkit.spot.jobs import Job, Market
-from costkit.spot.series import Series, exp, expm1, log1p, of_moments
+from costkit.spot.series import Series, exp, log, many_digits, of_moments, series
 from costkit.units import HOUR
+
+_NEVER = 1e-25  # losses in a run, below which none is expected
 
 
 @dataclass(frozen=True)
@@ -90,15 +94,16 @@ def _moments(
     per_loss: float = 0.0,
 ) -> Moments:
     """A reward's mean and spread over the run, given its rates in the three states and its jump at a loss."""
-    if market.loss_life_s == math.inf:
+    if job.ideal_s / market.loss_life_s < _NEVER:
         return Moments(running * job.ideal_s, 0.0)
-    jump = _jump(market, noticing=noticing, waiting=waiting, per_loss=per_loss)
     try:
-        each = [(n, _segment(w, job, market, running, *jump)) for n, w in job.segments()]
-    except OverflowError:
+        with many_digits():
+            jump = _jump(market, noticing=noticing, waiting=waiting, per_loss=per_loss)
+            each = [(n, _segment(w, job, market, running, *jump)) for n, w in job.segments()]
+            mean, half_variance = (sum(n * getattr(one, c) for n, one in each) for c in ("c1", "c2"))
+            return Moments(float(mean), float((2 * max(half_variance, Decimal(0))).sqrt()))
+    except (decimal.Overflow, decimal.InvalidOperation, decimal.DivisionByZero):
         return Moments(math.inf, math.inf)
-    mean, variance = (sum(n * getattr(one, c) for n, one in each) for c in ("c1", "c2"))
-    return Moments(mean, math.sqrt(max(2 * variance, 0.0)))
 
 
 def _jump(market: Market, *, noticing: float, waiting: float, per_loss: float) -> tuple[Series, Series]:
@@ -112,17 +117,17 @@ def _jump(market: Market, *, noticing: float, waiting: float, per_loss: float) -
 
 def _segment(w: float, job: Job, market: Market, r: float, preemption: Series, failure: Series) -> Series:
     """The logarithm of phi for one segment."""
-    l, R = 1 / market.loss_life_s, job.restart_s + market.provision_s  # noqa: E741 - the rate lambda
-    p, share = market.notice_success, market.preempted_fraction
-    k = Series(l, -r)
-    either = share * preemption + (1 - share) * failure
-    restarted = exp(-(k * R)) / (1 - either * (l * -expm1(-(k * R)) / k))
-    P = p * share * preemption * restarted
-    Q = ((1 - p) * share * preemption + (1 - share) * failure) * restarted
-    unsaved = Series(l * p * share, -r - l * Q.c1, -l * Q.c2)  # k - l Q, whose first term would cancel
-    nu = l * Series(p * share, P.c1, P.c2) / unsaved if p else Series(0.0)
-    B = unsaved / k * expm1(k * w)
-    return (nu - 1) * log1p(B)
+    l, R = 1 / Decimal(market.loss_life_s), Decimal(job.restart_s + market.provision_s)  # noqa: E741 - the rate lambda
+    p, share = Decimal(market.notice_success), Decimal(market.preempted_fraction)
+    k = Series(l, -Decimal(r))
+    either = preemption * share + failure * (1 - share)
+    restarted = exp(-(k * R)) / (1 - either * ((1 - exp(-(k * R))) * l / k))
+    P = preemption * (p * share) * restarted
+    Q = (preemption * ((1 - p) * share) + failure * (1 - share)) * restarted
+    unsaved = k - Q * l
+    nu = P * l / unsaved if p * share else series(0.0)
+    B = unsaved / k * (exp(k * Decimal(w)) - 1) + 1
+    return (nu - 1) * log(B)
 
 
 def mean_losses(
@@ -145,8 +150,7 @@ def mean_losses(
     with np.errstate(over="ignore"):
         grown = np.expm1(w / M)
         some = np.where(p > 0, p, 1.0)
-        # ln(1 + p (e^x - 1)) = x + ln(p + (1 - p) e^-x), which large x does not overflow
-        saved = np.where(
-            w / M < 1, np.log1p(some * np.minimum(grown, 2.0)), w / M + np.log(some + (1 - some) * np.exp(-w / M))
-        )
+        # ln(1 + p (e^x - 1)) = x + ln(p + (1 - p) e^-x), where e^x is too large to write
+        far = w / M + np.log(some + (1 - some) * np.exp(-w / M))
+        saved = np.where(np.isfinite(grown), np.log1p(some * np.where(np.isfinite(grown), grown, 0.0)), far)
         return np.asarray(np.exp(R / M) * np.where(p > 0, saved / some, grown))

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from costkit.spot.expected import mean_losses
-from costkit.units import require_not_negative, require_positive
+from costkit.units import numbers, require_fraction, require_not_negative, require_positive
 
 FLAT_FRACTION = 0.01
-_LARGEST = 1e6
+_LARGE, _WIDEST, _FARTHEST = 500.0, 10.0, 200.0
 
 
 def young_interval_s(*, mean_life_s: float, checkpoint_write_s: float) -> float:
@@ -49,7 +50,7 @@ def optimal_interval_s(*, mean_life_s: float, checkpoint_write_s: float, notice_
 
     tau = M [1 + W0(-exp(-1 - delta/M))], W0 the principal branch of Lambert's function: the root of the derivative of
     Daly's complete expected time. With notices of which a share p saves the state, the least of
-    (1/tau) ln(1 + p (e^(w/M) - 1)), w = tau + delta; inf where all do: then no periodic checkpoint pays.
+    (1/tau) ln(1 + p (e^(w/M) - 1)), w = tau + delta; inf from delta = -M ln p on: there no periodic checkpoint pays.
 
     >>> round(optimal_interval_s(mean_life_s=6 * 3600, checkpoint_write_s=60) / 3600, 6)
     0.436172
@@ -57,15 +58,13 @@ def optimal_interval_s(*, mean_life_s: float, checkpoint_write_s: float, notice_
     1.5158
     """
     M, delta = _checked(mean_life_s, checkpoint_write_s)
-    if not 0 <= notice_success <= 1:
-        raise ValueError(f"notice_success must be a fraction from 0 to 1, not {notice_success!r}.")
-    if math.isinf(M) or notice_success == 1:
-        return math.inf
+    require_fraction(notice_success, "notice_success")
     if delta == 0:
-        return 0.0
-    x = delta / M
-    exact = _lambert(x) * M
-    return exact if notice_success == 0 else _with_notices(x, notice_success, exact / M) * M
+        return math.inf if notice_success == 1 or math.isinf(M) else 0.0
+    if math.isinf(M) or (notice_success > 0 and delta / M >= -math.log(notice_success)):
+        return math.inf
+    exact = _lambert(delta / M)
+    return (exact if notice_success == 0 else _with_notices(delta / M, notice_success, exact)) * M
 
 
 def _lambert(x: float) -> float:
@@ -81,23 +80,30 @@ def _lambert(x: float) -> float:
 
 
 def _with_notices(x: float, p: float, least: float) -> float:
-    """The root of d/dt [ln(1 + p (e^(t + x) - 1)) / t], in units of the mean life."""
+    """The root of d/dt [ln(1 + p (e^(t + x) - 1)) / t], in units of the mean life; it lies beyond that for p = 0."""
     from scipy import optimize
 
     def slope(log_t: float) -> float:
         t = math.exp(log_t)
-        shrunk = p + (1 - p) * math.exp(-(t + x))
-        return t * p / shrunk - (t + x + math.log(shrunk))
+        if t + x > _LARGE:
+            shrunk = p + (1 - p) * math.exp(-(t + x))
+            return t * p / shrunk - (t + x + math.log(shrunk))
+        grown = p * math.expm1(t + x)
+        return t * p * math.exp(t + x) / (1 + grown) - math.log1p(grown)
 
-    low, high = math.log(least) - 1e-9, math.log(max(least, 1.0))
-    while slope(high) < 0 and high < math.log(_LARGEST):
+    low = high = math.log(least)
+    while slope(low) > 0:
+        low -= 0.01
+    while slope(high) < 0:
         high += 1.0
-    return math.exp(float(optimize.brentq(slope, low - 1, high, xtol=1e-13, rtol=1e-14)))
+    if low == high:
+        return least
+    return math.exp(float(optimize.brentq(slope, low, high, xtol=1e-14, rtol=1e-14)))
 
 
 @dataclass(frozen=True)
 class FlatZone:
-    """The intervals that cost at most a given share more time than the best one."""
+    """The intervals that cost at most a given share more time than the best one; `best_s` may be 0 or inf."""
 
     low_s: float
     best_s: float
@@ -114,35 +120,43 @@ def flat_zone(
     >>> round(zone.low_s / 60), round(zone.best_s / 60), round(zone.high_s / 60)
     (40, 57, 81)
     """
-    from scipy import optimize
-
     require_positive(fraction, "fraction", "(a share of the time)")
-    best = optimal_interval_s(
-        mean_life_s=mean_life_s, checkpoint_write_s=checkpoint_write_s, notice_success=notice_success
-    )
-    if not math.isfinite(best) or best == 0:
-        return FlatZone(0.0 if best == 0 else math.nan, best, best, fraction)
+    if fraction > _WIDEST:
+        raise ValueError(f"fraction must be at most {_WIDEST:g}, ten times the least time, not {fraction:g}.")
+    market = {
+        "mean_life_s": mean_life_s,
+        "checkpoint_write_s": checkpoint_write_s,
+        "notice_success": notice_success,
+    }
+    best = optimal_interval_s(**market)
+    if math.isinf(mean_life_s):
+        return FlatZone(checkpoint_write_s / fraction, best, math.inf, fraction)
+    least = 1 / notice_success if math.isinf(best) else 1.0 if best == 0 else float(overhead(best, **market))
+    if math.isinf(least):
+        return FlatZone(best, best, best, fraction)
 
     def above(log_tau: float) -> float:
-        cost = overhead(
-            math.exp(log_tau),
-            mean_life_s=mean_life_s,
-            checkpoint_write_s=checkpoint_write_s,
-            notice_success=notice_success,
-        )
-        return float(cost) / least - 1 - fraction
+        return min(float(overhead(math.exp(log_tau), **market)) / least, 1e300) - 1 - fraction
 
-    least = float(
-        overhead(best, mean_life_s=mean_life_s, checkpoint_write_s=checkpoint_write_s, notice_success=notice_success)
-    )
-    middle, step = math.log(best), math.log(10)
-    ends = []
-    for sign in (-1, 1):
-        far = middle + sign * step
-        while above(far) < 0 and abs(far - middle) < 20 * step:
-            far += sign * step
-        ends.append(math.exp(float(optimize.brentq(above, middle, far))) if above(far) > 0 else math.inf)
-    return FlatZone(ends[0], best, ends[1], fraction)
+    middle = math.log(best) if 0 < best < math.inf else math.log(mean_life_s)
+    low = 0.0 if best == 0 else _end(above, middle, -1.0)
+    high = math.inf if math.isinf(best) else _end(above, middle, 1.0)
+    return FlatZone(low, best, high, fraction)
+
+
+def _end(above: Callable[[float], float], middle: float, sign: float) -> float:
+    """Where the time leaves the zone, on one side of the middle; the middle itself may lie outside already."""
+    from scipy import optimize
+
+    near = middle
+    while above(near) > 0:
+        near -= sign
+    far = near + sign
+    while above(far) < 0:
+        if abs(far - middle) > _FARTHEST:
+            return math.inf if sign > 0 else 0.0
+        far += sign
+    return math.exp(float(optimize.brentq(above, near, far, xtol=1e-13, rtol=1e-14)))
 
 
 def overhead(
@@ -175,7 +189,7 @@ def break_even_life_s(*, price_ratio: float, checkpoint_write_s: float, restart_
     """
     from scipy import optimize
 
-    if not 0 < price_ratio < 1:
+    if not 0 < float(numbers(price_ratio)) < 1:
         raise ValueError(
             f"price_ratio must be above 0 and below 1, not {price_ratio!r}: at 1 and above spot is never cheaper."
         )
@@ -186,13 +200,16 @@ def break_even_life_s(*, price_ratio: float, checkpoint_write_s: float, restart_
 
     def dearer(log_life: float) -> float:
         M = math.exp(log_life)
-        tau = optimal_interval_s(mean_life_s=M, checkpoint_write_s=max(delta, 1e-9 * M))
-        cost = overhead(tau, mean_life_s=M, checkpoint_write_s=delta, restart_s=restart_s)
-        return math.log(price_ratio) + float(np.log(np.minimum(cost, 1e300)))
+        tau = optimal_interval_s(mean_life_s=M, checkpoint_write_s=delta)
+        log_cost = restart_s / M
+        if delta > 0:
+            log_cost += float(np.log(np.minimum(overhead(tau, mean_life_s=M, checkpoint_write_s=delta), 1e300)))
+        return math.log(price_ratio) + log_cost
 
-    shortest = math.log(max(delta, restart_s)) - 6
-    longest = shortest + 6 + 2 * math.log(1e3 / (1 - price_ratio))
-    return math.exp(float(optimize.brentq(dearer, shortest, longest + 10, xtol=1e-14, rtol=1e-14)))
+    spare = -math.log(price_ratio)
+    shortest = math.log(max(delta, restart_s)) - 8
+    longest = math.log(8 * delta / spare**2 + 4 * delta / spare + 4 * restart_s / spare)
+    return math.exp(float(optimize.brentq(dearer, shortest, max(longest, shortest) + 2, xtol=1e-14, rtol=1e-14)))
 
 
 def _checked(mean_life_s: float, checkpoint_write_s: float) -> tuple[float, float]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from costkit.spot.billing import Billing
 from costkit.spot.fleets import Fleet
 from costkit.spot.lives import Joint, Law, law
-from costkit.units import require_not_negative, require_positive
+from costkit.units import require_fraction, require_not_negative, require_positive
 
 WAITS = ("exponential", "constant")
 
@@ -124,8 +124,7 @@ class Market:
             require_positive(getattr(self, name), name, "USD an hour for the whole job")
         for name in ("capacity_wait_s", "notice_s", "provision_s"):
             require_not_negative(getattr(self, name), name, "seconds")
-        if not 0 <= self.notice_success <= 1:
-            raise ValueError(f"notice_success must be a fraction from 0 to 1, not {self.notice_success!r}.")
+        require_fraction(self.notice_success, "notice_success")
         if self.waits not in WAITS:
             raise ValueError(f"waits must be {' or '.join(map(repr, WAITS))}, not {self.waits!r}.")
         law(self.process)

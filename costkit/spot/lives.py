@@ -22,8 +22,8 @@ from costkit.units import HOUR, require_positive
 
 _TABLE_BITS = 14
 _BINS = 1 << _TABLE_BITS
-_EDGE_BINS = 8
 _LOW_BITS = 32 - _TABLE_BITS
+_EDGE = 8 << _LOW_BITS  # eight bins at either end are drawn exactly
 
 Draw = Callable[[np.random.Generator, Floats], Any]
 
@@ -113,10 +113,9 @@ def bathtub(*, plateau: float, early_s: float, late_s: float, cap_s: float) -> L
     """
     for name, value in (("early_s", early_s), ("late_s", late_s), ("cap_s", cap_s)):
         require_positive(value, name, "seconds")
-    if not 0 < plateau <= 0.5:
-        raise ValueError(
-            f"plateau must be above 0 and at most 0.5, not {plateau!r}: twice it is the share before the cap."
-        )
+    require_positive(plateau, "plateau", "(a share)")
+    if plateau > 0.5:
+        raise ValueError(f"plateau must be above 0 and at most 0.5, not {plateau:g}: twice it are lost before the cap.")
     A, t1, t2, b = plateau, early_s, late_s, cap_s
     time_s = np.unique(np.concatenate([np.linspace(0, min(8 * t1, b), 20_001), np.linspace(0, b, 200_001)]))
     lost = A * (1 - np.exp(-time_s / t1) + np.exp((time_s - b) / t2) - np.exp(-b / t2))
@@ -195,18 +194,19 @@ def _tabulated(quantile: Callable[[Floats], Floats]) -> Draw:
     It costs the same for every law, about as much as an exponential number.
     """
     table = quantile(np.arange(_BINS) / _BINS)
-    rise = np.diff(table, append=table[-1])
+    rise = np.diff(table, append=table[-1]) / (1 << _LOW_BITS)
+    low, edge, inner = (np.uint32(n) for n in ((1 << _LOW_BITS) - 1, _EDGE, (1 << 32) - 2 * _EDGE))
 
     def draw(rng: np.random.Generator, out: Floats) -> None:
         bits = rng.integers(0, 1 << 32, len(out), dtype=np.uint32)
         bins = (bits >> np.uint32(_LOW_BITS)).astype(np.intp)
-        within = (bits & np.uint32((1 << _LOW_BITS) - 1)) * (1.0 / (1 << _LOW_BITS))
         np.take(rise, bins, out=out, mode="clip")
-        out *= within
+        out *= bits & low
         out += table.take(bins)
-        edge = np.flatnonzero((bins < _EDGE_BINS) | (bins >= _BINS - _EDGE_BINS))
-        if edge.size:
-            out[edge] = quantile((bins[edge] + rng.random(edge.size)) / _BINS)
+        bits -= edge
+        outermost = np.flatnonzero(bits >= inner)
+        if outermost.size:
+            out[outermost] = quantile((bins[outermost] + rng.random(outermost.size)) / _BINS)
 
     return draw
 
@@ -236,6 +236,3 @@ _NAMED: dict[str, Callable[[], Law]] = {
     "bathtub": _published_bathtub,
 }
 LAWS = tuple(_NAMED)
-
-
-spells, Spells = joint, Joint

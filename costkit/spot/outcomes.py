@@ -153,6 +153,11 @@ def percentiles(drawn: Floats) -> Range:
     return Range(low, mid, high)
 
 
+def without_rounding(rest_s: Floats, whole_s: Floats) -> Floats:
+    """What is left of a whole, where that is more than rounding."""
+    return np.where(rest_s > 1e-9 * whole_s, rest_s, 0.0)
+
+
 def joined(parts: list[dict[str, Any]], job: Job, market: Market) -> Outcomes:
     """The outcomes of chunks of trials as one."""
     names = [one.name for one in fields(Outcomes) if one.name not in ("job", "market")]

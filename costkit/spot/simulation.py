@@ -3,7 +3,8 @@
 - A step draws a life for every trial that is not done, takes the restart off it, and moves the trial to the last saved
   state that it passed. Trials that are done leave. Any law of life times costs about the same.
 - Lives start afresh at each loss. A restart can be lost too. Segments count from 0, so saved states are whole numbers.
-- A trial that takes `give_up` times as long as without losses is given up: it practically never finishes.
+- A trial that works, waits aside, `give_up` times as long as it would without losses is given up: it practically never
+  finishes.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from costkit.spot import elastic
 from costkit.spot.expected import mean_losses
 from costkit.spot.jobs import Job, Market
 from costkit.spot.lives import Joint
-from costkit.spot.outcomes import Outcomes, joined
+from costkit.spot.outcomes import Outcomes, joined, without_rounding
 from costkit.spot.trace import Flags, Floats
 from costkit.units import HOUR, duration, number, require_positive
 
@@ -38,7 +39,7 @@ def simulate(
         market: Where.
         n_trials: How many times.
         rng: Where chance comes from.
-        give_up: How many times the failure-free time a trial may take before it counts as one that never finishes.
+        give_up: How many times the failure-free time a trial may work before it counts as one that never finishes.
 
     Raises:
         ValueError: A number is out of range, or the trials would pass through more than `MOST_LOSSES` losses.
@@ -55,7 +56,8 @@ def simulate(
     require_positive(give_up, "give_up", "times the failure-free time")
     _require_affordable(job, market, n_trials, give_up)
     run = elastic.run if market.fleet.is_elastic else _run
-    sizes = [min(CHUNK, int(n_trials) - start) for start in range(0, int(n_trials), CHUNK)]
+    chunk = max(CHUNK // (market.fleet.n_nodes if market.fleet.is_elastic else 1), 16)
+    sizes = [min(chunk, int(n_trials) - start) for start in range(0, int(n_trials), chunk)]
     return joined([run(job, market, size, rng, give_up) for size in sizes], job, market)
 
 
@@ -64,7 +66,12 @@ def _require_affordable(job: Job, market: Market, n_trials: int, give_up: float)
     if market.loss_life_s == math.inf:
         return
     M = market.loss_life_s
-    each = mean_losses(segment_s=job.segment_s, mean_life_s=M, restart_s=job.restart_s + market.provision_s)
+    each = mean_losses(
+        segment_s=job.segment_s,
+        mean_life_s=M,
+        restart_s=job.restart_s + market.provision_s,
+        notice_success=market.notice_success * market.preempted_fraction,
+    )
     losses = min(float(each) * (job.n_full_segments + 1), give_up * job.ideal_s / M)
     if losses * n_trials > MOST_LOSSES:
         raise ValueError(
@@ -122,6 +129,7 @@ class _Lockstep:
         reached += self.position
         if np.count_nonzero(np.greater_equal(reached, self.length, out=done)):
             self.finish(done, restart)
+            life[done] = 0.0
         self.account(life, failed)
         self.save(reached, failed)
         self.n_losses += 1
@@ -212,7 +220,7 @@ class _Lockstep:
             "billed_s": billed_s,
             "preemptions": losses,
             "hardware_failures": failures,
-            "lost_s": np.maximum(billed_s - kept_s - restart_s - notice_s, 0.0),
+            "lost_s": without_rounding(billed_s - kept_s - restart_s - notice_s, billed_s),
             "restart_s": restart_s,
             "notice_s": notice_s,
             "waiting_s": waiting_s,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from costkit.spot.trace import Floats
-from costkit.units import HOUR, require_not_negative, require_positive
+from costkit.units import HOUR, numbers, require_not_negative, require_positive
 
 _SPREADS = 12  # terms of the Poisson sum, in standard deviations from its mean: what is left out is below 1e-16
 _PIECES, _POINTS = 64, 24
@@ -166,5 +166,5 @@ def _waited(losses: Floats, waits: float) -> Floats:
 
 
 def _require_share(share: float) -> None:
-    if not 0 < share < 1:
+    if not 0 < float(numbers(share)) < 1:
         raise ValueError(f"share must be above 0 and below 1, not {share!r}.")
