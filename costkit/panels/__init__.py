@@ -35,7 +35,7 @@ FRONTIER_KEYS = (
 
 
 SPOT_KEYS = (
-    "market.spot_discount_fraction",
+    ("market.spot_discount_fraction", "market.measured"),
     ("market.node_life_h", "market.burst_nodes"),
     ("training.checkpoint_every_min", "training.restart_min"),
     ("market.capacity_wait_min", "market.deadline_days"),

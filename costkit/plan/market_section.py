@@ -13,6 +13,10 @@ def _hours(label: str, low: float, high: float, about: str) -> Number:
     return Number(label, "hours", low, high, 1e-3, 1e6, about)
 
 
+def _markets() -> tuple[str, ...]:
+    return (*(market.name for market in spot.measured_markets()), *spot.rate_buckets())
+
+
 def _share(label: str, about: str, *, most: float = 1.0) -> Number:
     return Number(label, "fraction", 0, 1, 0, most, about, scale="linear", fraction=True)
 
@@ -37,6 +41,16 @@ class MarketSection(Section):
             fraction=True,
         ),
     ] = 0.6
+    measured: Annotated[
+        str | None,
+        Choice(
+            "Measured market",
+            _markets,
+            "A market that was watched, or a bucket that a provider publishes: its lives, bursts and waits take the"
+            " place of the plan's own.",
+            table="measured market",
+        ),
+    ] = None
     node_life_h: Annotated[
         float, _hours("Mean life of a node", 0.25, 1000, "Mean time until the provider takes one machine away.")
     ] = 24.0

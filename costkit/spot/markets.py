@@ -116,6 +116,7 @@ class LifeRange:
     shortest_s: float
     longest_s: float
     sentence: str
+    source: str
 
 
 def _life_s(interrupted_fraction: float, period_s: float) -> float:
@@ -129,6 +130,20 @@ def _rates() -> Mapping[str, Mapping[str, Mapping[str, str]]]:
     for row in tables.rows("interruption_rates.csv"):
         found.setdefault(row["provider"], {})[row["bucket"]] = row
     return MappingProxyType(found)
+
+
+def rate_buckets() -> Mapping[str, tuple[str, str]]:
+    """Provider and bucket by a name that tells both and the period.
+
+    >>> rate_buckets()["azure 5-10% per hour"]
+    ('azure', '5-10')
+    """
+    rows = (row for buckets in _rates().values() for row in buckets.values())
+    return MappingProxyType({_bucket_name(row): (row["provider"], row["bucket"]) for row in rows})
+
+
+def _bucket_name(row: Mapping[str, str]) -> str:
+    return f"{row['provider']} {row['bucket'].rstrip('%')}% per {row['per']}"
 
 
 def _refuse_gcp(provider: object) -> None:
@@ -159,7 +174,7 @@ def rate_range(provider: str, bucket: str) -> LifeRange:
         said += f" of {duration(shortest_s)} or more, at an even rate."
     else:
         said += f" between {duration(shortest_s)} and {duration(longest_s)}, at an even rate."
-    return LifeRange(shortest_s, longest_s, said)
+    return LifeRange(shortest_s, longest_s, said, row["source"])
 
 
 def life_from_rate(interrupted_fraction: float, *, per: str) -> float:

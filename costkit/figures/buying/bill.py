@@ -54,7 +54,9 @@ def _finding(answer: Savings) -> str:
     span = f"{percent(saving.low)} to {percent(saving.high)}"
     told = f"Spot saves {percent(saving.mid)} ({span}) of {usd(answer.on_demand_usd)}"
     late = answer.late_fraction
-    return told if late is None else f"{told} and is late in {percent(late)} of the runs"
+    if late is None:
+        return told
+    return f"{told} and is never late" if late == 0 else f"{told} and is late in {percent(late)} of the runs"
 
 
 def _alt(answer: Savings) -> str:

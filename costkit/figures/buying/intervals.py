@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,13 +11,12 @@ from matplotlib.figure import Figure
 from costkit import spot
 from costkit.figures import style
 from costkit.plan.buying import Savings
-from costkit.plan.buying.answer import simulated
 from costkit.units import HOUR, MINUTE, duration, usd
 
 _BOX = (0.085, 0.15, 0.885, 0.69)
-_DECADES, _POINTS, _SIMULATED = (-1.35, 1.35), 241, 9
+_DECADES, _POINTS = (-1.35, 1.35), 241
 _TICKS_MIN = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 240, 480, 960, 1440, 2880, 5760, 10080, 20160, 43200)
-_MOST_COST, _SIDE_SHARE = 1.6, 0.7
+_MOST_COST, _SIDE_SHARE, _MOST_TOLD, _LEAST_APART = 1.6, 0.7, 100.0, 0.055
 
 
 def intervals(answer: Savings) -> Figure:
@@ -32,19 +30,22 @@ def intervals(answer: Savings) -> Figure:
         style.label(ax, (0.5, 0.5), answer.how_often_to_save, color=style.INK, ha="center", size=style.NORMAL)
         return figure
     centre = math.log10(best)
-    log_s = np.linspace(centre + _DECADES[0], centre + _DECADES[1], _POINTS)
+    swept = [(math.log10(every), cost) for every, cost in answer.swept]
+    right = max(centre + _DECADES[1], *(at for at, _ in swept)) if swept else centre + _DECADES[1]
+    log_s = np.linspace(centre + _DECADES[0], right, _POINTS)
     cost = expected_usd(answer, 10**log_s)
     least = float(expected_usd(answer, np.array(best)))
-    low, high = 0.96 * least, _MOST_COST * least
+    lowest = min([least, *(usd for _, usd in swept)])
+    low, high = lowest - 0.04 * least, _MOST_COST * least
     ax.set_xlim(log_s[0], log_s[-1])
     ax.set_ylim(low, high)
     _zone(ax, answer, least)
-    ax.plot(log_s, cost, color=style.BLUE, linewidth=2.2, zorder=3)
+    ax.plot(log_s, np.minimum(cost, 1e3 * high), color=style.BLUE, linewidth=2.2, zorder=3)
+    shown = [one for one in swept if one[1] <= high]
+    ax.plot(*np.array(shown or [(np.nan, np.nan)]).T, "o", color=style.ORANGE, markersize=7, markeredgecolor="white")
     _rules(ax, answer)
     _own(ax, answer)
-    if not answer.market.is_memoryless:
-        _drawn(ax, answer)
-    marks = [m for m in _TICKS_MIN if log_s[0] <= math.log10(m * MINUTE) <= log_s[-1]]
+    marks = _marks(log_s[0], log_s[-1])
     style.ticks(ax, "x", [math.log10(m * MINUTE) for m in marks], [_time(m) for m in marks], "Time between checkpoints")
     step = style.tick_step(high, most=24)
     dollars = np.arange(math.ceil(low / step) * step, high, step).tolist()
@@ -70,17 +71,29 @@ def expected_usd(answer: Savings, interval_s: np.ndarray) -> np.ndarray:
 
 
 def _finding(answer: Savings) -> str:
-    return answer.how_often_to_save.split("; ")[0].split(". ")[0].removesuffix(".")
+    told = answer.how_often_to_save
+    if not answer.market.is_memoryless and " On this market, " in told:
+        told = f"On this market, {told.split(' On this market, ')[1]}"
+        return told[0].upper() + told[1:].removesuffix(".")
+    return told.split("; ")[0].split(". ")[0].removesuffix(".")
 
 
 def _about(answer: Savings) -> str:
     told = f"Losses every {duration(answer.market.loss_life_s)}, {duration(answer.job.checkpoint_write_s)} to write"
-    law = answer.market.law.name
-    return (
-        told
-        if answer.market.is_memoryless
-        else f"{told}; the line is for lives without a past, dots are simulated ({law})"
-    )
+    if answer.market.is_memoryless:
+        return told
+    return f"{told}. Line: lives without a past, a run that stops. Dots: simulated on this market"
+
+
+def _marks(left: float, right: float) -> list[float]:
+    """Ticks in minutes that have room beside each other."""
+    found: list[float] = []
+    for minutes in _TICKS_MIN:
+        at = math.log10(minutes * MINUTE)
+        apart = math.inf if not found else (at - math.log10(found[-1] * MINUTE)) / (right - left)
+        if left <= at <= right and apart > _LEAST_APART:
+            found.append(minutes)
+    return found
 
 
 def _time(minutes: float) -> str:
@@ -115,31 +128,31 @@ def _rules(ax: Axes, answer: Savings) -> None:
 
 
 def _own(ax: Axes, answer: Savings) -> None:
-    """The plan's own interval, and the one with which a loss costs what the case tells."""
+    """The plan's interval, and the one with which a loss costs what the case tells; what is off the axis in words."""
     places = []
     if answer.job.has_checkpoints:
         places.append(("this plan", answer.job.checkpoint_every_s, style.BLUE))
     lost_h = answer.plan.case.spot_lost_h
-    if lost_h:
+    if lost_h and answer.market.is_memoryless:
         places.append((f"a loss costs the {lost_h:g} h that are told", 2 * lost_h * HOUR, style.RED))
-    (left, right), top = ax.get_xlim(), ax.get_ylim()[1]
+    (left, right), (low, top) = ax.get_xlim(), ax.get_ylim()
     for i, (name, at_s, color) in enumerate(places):
-        cost = float(expected_usd(answer, np.array(at_s)))
-        x, y = min(max(math.log10(at_s), left), right), min(cost, top)
-        ax.plot([x], [y], "o", color=color, markersize=9, markeredgecolor="white", zorder=5, clip_on=False)
-        ha: style.Side = "right" if x > left + _SIDE_SHARE * (right - left) else "left"
-        aside = -9 if ha == "right" else 9
-        told = f"{name}: {duration(at_s)}, {usd(cost)}"
-        style.label(ax, (x, y), told, color=color, offset=(aside, (-9, 10)[i]), ha=ha, bold=True, ground=True)
+        cost = _cost(answer, at_s)
+        told = f"{name}: {duration(at_s)}, {usd(cost) if cost < _MOST_TOLD * top else 'practically never done'}"
+        x = math.log10(at_s)
+        if not (left <= x <= right and low <= cost <= top):
+            ha: style.Side = "right"
+            at, offset = (right, top), (-6.0, -40.0 - 15 * i)
+        else:
+            ax.plot([x], [cost], "o", color=color, markersize=9, markeredgecolor="white", zorder=5)
+            ha = "right" if x > left + _SIDE_SHARE * (right - left) else "left"
+            at, offset = (x, cost), (-9.0 if ha == "right" else 9.0, (-9.0, 10.0)[i])
+        style.label(ax, at, told, color=color, offset=offset, ha=ha, bold=True, ground=True)
 
 
-def _drawn(ax: Axes, answer: Savings) -> None:
-    """What the plan's own law of life times comes to, simulated at a few intervals."""
-    left, right = ax.get_xlim()
-    for log_s in np.linspace(left, right, _SIMULATED + 2)[1:-1]:
-        job = replace(answer.job, checkpoint_every_s=float(10**log_s))
-        found = simulated(job, answer.market)
-        if found is not None and found.finished.all():
-            mean = float((found.machine_usd - found.credit_usd).mean())
-            if mean <= ax.get_ylim()[1]:
-                ax.plot([log_s], [mean], "o", color=style.ORANGE, markersize=6, markeredgecolor="white", zorder=4)
+def _cost(answer: Savings, every_s: float) -> float:
+    """The expected bill for one interval: the plan's own is simulated where the market has no closed form."""
+    own = every_s == answer.job.checkpoint_every_s and not answer.market.is_memoryless and answer.finishes
+    if own and answer.outcomes is not None:
+        return float((answer.outcomes.machine_usd - answer.outcomes.credit_usd).mean())
+    return float(expected_usd(answer, np.array(every_s)))

@@ -49,7 +49,7 @@ def map(answer: Savings) -> Figure:  # noqa: A001 - the picture is a map
     )
     marks = [0, 0.2, 0.4, 0.6, 0.8, 1.0]
     style.ticks(ax, "y", marks, [percent(value) for value in marks], "Spot price over the on-demand price")
-    style.heading(ax, "What spot saves of the bill, each market saved at its own best interval")
+    style.heading(ax, "What spot saves, each market at its own best interval")
     _key(figure)
     return figure
 
@@ -93,8 +93,8 @@ def _measured(ax: Axes, answer: Savings) -> None:
     if not shown:
         return
     ax.plot(shown, [1.06] * len(shown), "|", color=style.PURPLE, markersize=13, markeredgewidth=1.6, zorder=4)
-    told = "V100 zones of 2022-23, as this job would see them"
-    style.label(ax, (shown[-1], 1.06), told, color=style.PURPLE, offset=(8, 0), bold=True, ground=True)
+    told = "Ticks: V100 zones of 2022-23, as this job would see them"
+    ax.text(1, 1.045, told, transform=ax.transAxes, fontsize=style.NORMAL, color=style.PURPLE, ha="right")
 
 
 def _quoted(ax: Axes, answer: Savings) -> None:

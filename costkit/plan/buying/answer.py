@@ -21,7 +21,8 @@ from costkit.plan.schema import Plan
 from costkit.units import DAY, Range
 
 MOST_TRIALS, FEWEST_TRIALS = 10_000, 200
-LOSSES_IN_ALL = 600_000
+LOSSES_IN_ALL, LOSSES_IN_SWEEP = 600_000, 200_000
+N_SWEPT, FEWEST_SWEPT = 13, 50
 MOST_LOSSES_EACH = 20_000
 SEED = 20_230_215
 
@@ -116,6 +117,18 @@ class Savings:
             checkpoint_write_s=self.job.checkpoint_write_s,
             notice_success=self.kept_notices,
         )
+
+    @cached_property
+    def swept(self) -> tuple[tuple[float, float], ...]:
+        """(interval, mean bill of the machines) simulated at a few intervals, for a market without a closed form."""
+        if self.market.is_memoryless or not 0 < self.best_interval_s < math.inf:
+            return ()
+        most = self.job.work_s if self.market.fleet.is_elastic else 20 * self.best_interval_s
+        every = np.geomspace(self.best_interval_s / 20, max(min(most, self.job.work_s), self.best_interval_s), N_SWEPT)
+        found = (
+            (float(one), _mean_usd(replace(self.job, checkpoint_every_s=float(one)), self.market)) for one in every
+        )
+        return tuple((one, usd) for one, usd in found if math.isfinite(usd))
 
     @property
     def headline(self) -> str:
@@ -239,13 +252,15 @@ def _savings(plan: Plan, job: spot.Job, market: spot.Market, n_bytes: float) -> 
     )
 
 
-def simulated(job: spot.Job, market: spot.Market) -> spot.Outcomes | None:
+def simulated(
+    job: spot.Job, market: spot.Market, *, in_all: float = LOSSES_IN_ALL, fewest: int = FEWEST_TRIALS
+) -> spot.Outcomes | None:
     """As many trials as a redraw allows; None where a run would lose its machines too often for any."""
     losses = _losses(job, market)
     if losses > MOST_LOSSES_EACH:
         return None
     per_loss = 2 + market.fleet.n_nodes if market.fleet.is_elastic else 1
-    n_trials = min(max(int(LOSSES_IN_ALL / (per_loss * (losses + 1))), FEWEST_TRIALS), MOST_TRIALS)
+    n_trials = min(max(int(in_all / (per_loss * (losses + 1))), fewest), MOST_TRIALS)
     return spot.simulate(job, market, n_trials=n_trials, rng=np.random.default_rng(SEED))
 
 
@@ -257,6 +272,14 @@ def _losses(job: spot.Job, market: spot.Market) -> float:
         segment_s=job.segment_s, mean_life_s=market.loss_life_s, restart_s=job.restart_s + market.provision_s
     )
     return min(float(each) * (job.n_full_segments + 1), spot.GIVE_UP * job.ideal_s / market.loss_life_s)
+
+
+def _mean_usd(job: spot.Job, market: spot.Market) -> float:
+    """The mean bill of the machines over few trials; inf where not all finish."""
+    found = simulated(job, market, in_all=LOSSES_IN_SWEEP, fewest=FEWEST_SWEPT)
+    if found is None or not found.finished.all():
+        return math.inf
+    return float((found.machine_usd - found.credit_usd).mean())
 
 
 def _rarely_saved(job: spot.Job, market: spot.Market) -> spot.Job:

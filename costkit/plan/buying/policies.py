@@ -56,14 +56,20 @@ class Policies:
             return self.why_not
         asked = "the deadline" if self.answer.deadline_s is not None else "a deadline"
         when = f"{asked} of {duration(self.deadline_s)}"
-        alone = next(one for one in self.outcomes if one.policy == "spot_only")
-        late = f"spot alone misses it in {percent(alone.late_fraction)} of the runs"
         if self.best is None:
             return f"No policy keeps {when}, not even machines on demand: it is shorter than the run."
         return (
             f"For {when}, {NAMES[self.best.policy]} is the cheapest that is never late: {usd(self.best.mean_usd)} on"
-            f" average, {percent(self.best.saving_fraction)} less than on demand; {late}."
+            f" average, {percent(self.best.saving_fraction)} less than on demand{self._alone}."
         )
+
+    @property
+    def _alone(self) -> str:
+        """How often waiting for spot alone misses the deadline; nothing where that is best, or was not tried."""
+        alone = next((one for one in self.outcomes if one.policy == "spot_only"), None)
+        if alone is None or self.best is alone:
+            return ""
+        return f"; spot alone misses it in {percent(alone.late_fraction)} of the runs"
 
 
 def policies(answer: Savings) -> Policies:

@@ -61,7 +61,7 @@ def _changes(answer: Savings) -> Iterator[Change]:
     best = answer.best_interval_s
     if 0 < best < answer.job.work_s:
         yield "best interval", f"saved every {duration(best)}", {"training.checkpoint_every_min": best / MINUTE}
-    if answer.recorded is not None:
+    if answer.recorded is not None or answer.plan.market.measured is not None:
         return
     nodes = market.fleet.n_nodes
     if nodes > 1 and answer.plan.market.burst_nodes == 1:

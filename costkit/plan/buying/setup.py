@@ -15,9 +15,10 @@ from pathlib import Path
 
 from costkit import memory, spot, training
 from costkit.memory import parts
+from costkit.plan.buying.nodes import Nodes, nodes
 from costkit.plan.fitting import request
 from costkit.plan.schema import Plan
-from costkit.units import DAY, GB, HOUR, MINUTE
+from costkit.units import DAY, GB, MINUTE
 
 FAILURES_OF, STORAGE, EGRESS = "llama-3-405b", "s3-standard", "egress-us-eu"
 _KEPT = (parts.WEIGHTS, parts.MASTER, parts.STATE)
@@ -119,15 +120,16 @@ def market(plan: Plan, job: spot.Job, *, n_bytes: float) -> spot.Market:
 
     Raises `ValueError` of one sentence for values that can't be together.
     """
-    asked, nodes, record = plan.market, n_nodes(plan), recorded(plan)
+    asked, count, record = plan.market, n_nodes(plan), recorded(plan)
     on_spot, on_demand = usd_per_hour(plan)
-    life_s, process, wait_s = _lives(plan, nodes, record)
+    found = nodes(plan, count)
+    life_s, process = _lives(plan, found, count, record)
     failures = asked.failures_per_gpu_day
     return spot.Market(
         mean_life_s=life_s,
         spot_usd_per_hour=on_spot,
         on_demand_usd_per_hour=on_demand,
-        capacity_wait_s=wait_s,
+        capacity_wait_s=found.wait_s if record is None else record.lives.mean_wait_s,
         notice_success=notice_success(plan, job),
         notice_s=asked.notice_s,
         process=process,
@@ -137,8 +139,8 @@ def market(plan: Plan, job: spot.Job, *, n_bytes: float) -> spot.Market:
         ),
         provision_s=asked.provision_min * MINUTE,
         fleet=spot.Fleet(
-            n_nodes=nodes,
-            burst_nodes=_burst(plan, nodes),
+            n_nodes=count,
+            burst_nodes=found.burst_nodes,
             is_elastic=asked.elastic,
             keeps_survivors=asked.keeps_survivors,
         ),
@@ -146,29 +148,19 @@ def market(plan: Plan, job: spot.Job, *, n_bytes: float) -> spot.Market:
     )
 
 
-def _burst(plan: Plan, nodes: int) -> float:
-    burst = plan.market.burst_nodes
-    if burst > nodes:
-        raise ValueError(
-            f"market.burst_nodes is {burst:g}, but {plan.hardware.n_gpus:,} GPUs with {plan.market.gpus_per_node} to a"
-            f" node fill only {nodes:,}: write {nodes:,} or less"
-        )
-    return burst
-
-
-def _lives(plan: Plan, nodes: int, record: Recorded | None) -> tuple[float, str | spot.Law | spot.Joint, float]:
-    """The job's mean life, the law around it, and the mean wait."""
+def _lives(plan: Plan, found: Nodes, count: int, record: Recorded | None) -> tuple[float, str | spot.Law | spot.Joint]:
+    """The job's mean life, and the law around it."""
     asked = plan.market
     if record is not None:
-        found, share = record.lives, record.watched / nodes
-        burst = max(1.0, _burst(plan, nodes) * share) if share < 1 else 1.0
-        life_s = spot.job_life_s(node_life_s=found.mean_s, n_nodes=1 / share, burst_nodes=min(burst, 1 / share))
-        return life_s, found, found.mean_wait_s
-    life_s = spot.job_life_s(node_life_s=asked.node_life_h * HOUR, n_nodes=nodes, burst_nodes=_burst(plan, nodes))
+        others = count / record.watched
+        burst = min(max(1.0, found.burst_nodes / record.watched), others)
+        return spot.job_life_s(node_life_s=record.lives.mean_s, n_nodes=others, burst_nodes=burst), record.lives
     process: str | spot.Law = asked.life_law
-    if asked.life_law == "weibull" and asked.weibull_shape is not None:
-        process = spot.weibull(asked.weibull_shape)
-    return life_s, process, asked.capacity_wait_min * MINUTE
+    if asked.life_law == "weibull" and found.weibull_shape is not None:
+        process = spot.weibull(found.weibull_shape)
+    if math.isinf(found.life_s):
+        return math.inf, process
+    return spot.job_life_s(node_life_s=found.life_s, n_nodes=count, burst_nodes=found.burst_nodes), process
 
 
 def notice_success(plan: Plan, job: spot.Job) -> float:

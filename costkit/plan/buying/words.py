@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from costkit import spot
+from costkit.plan.buying.nodes import nodes
 from costkit.units import DAY, GB, HOUR, MINUTE, Range, duration, number, percent, usd
 
 if TYPE_CHECKING:
@@ -122,7 +123,8 @@ def _best(answer: Savings) -> str:
     best = answer.best_interval_s
     if math.isinf(best):
         return "none needed"
-    return f"{duration(best)}, here {interval(answer)}"
+    known = "" if answer.market.is_memoryless else " for lives without a past"
+    return f"{duration(best)}{known}, here {interval(answer)}"
 
 
 def interval(answer: Savings) -> str:
@@ -198,14 +200,14 @@ def _about_market(answer: Savings) -> list[tuple[bool, str]]:
             ),
         ),
         (
-            asked.burst_nodes == 1 and market.fleet.n_nodes > 1 and answer.recorded is None,
+            market.fleet.burst_nodes == 1 and market.fleet.n_nodes > 1 and answer.recorded is None,
             (
                 f"The {market.fleet.n_nodes:,} nodes are lost one by one here, the worst case: measured losses took"
                 " several at once (market.burst_nodes)."
             ),
         ),
         (
-            answer.recorded is None,
+            answer.recorded is None and asked.measured is None,
             (
                 "Public measurements of spot lives are of 2021 to 2023 and mostly of V100s; nobody has published those"
                 " of newer GPUs."
@@ -215,19 +217,20 @@ def _about_market(answer: Savings) -> list[tuple[bool, str]]:
 
 
 def _about_files(answer: Savings) -> list[tuple[bool, str]]:
-    found = answer.recorded
+    found, about = answer.recorded, nodes(answer.plan, answer.market.fleet.n_nodes).about
     notes = [] if found is None else [(True, text) for text in found.trace.warnings]
     if found is None:
-        return notes
-    nodes, lives = answer.market.fleet.n_nodes, found.lives
+        return [(bool(about), about), *notes]
+    count, lives = answer.market.fleet.n_nodes, found.lives
     fewer = (
-        f"It watched {found.watched:,} of the {nodes:,} nodes: the rest is taken to be lost independently."
-        if found.watched < nodes
+        f"It watched {found.watched:,} of the {count:,} nodes: the rest is taken to be lost independently."
+        if found.watched < count
         else ""
     )
     told = (
         f"Lives and waits are those of {found.trace.name}, on average {duration(lives.mean_s)} and"
-        f" {duration(lives.mean_wait_s)}; market.node_life_h, life_law and capacity_wait_min are not used. {fewer}"
+        f" {duration(lives.mean_wait_s)}; market.measured, node_life_h, life_law and capacity_wait_min are not used."
+        f" {fewer}"
     )
     return [(True, told.strip()), *notes]
 
@@ -255,10 +258,23 @@ def how_often_to_save(answer: Savings) -> str:
         return "Writing takes no time at all: the more often, the better."
     flat = f"from {duration(zone.low_s)} to {duration(zone.high_s)} costs at most 1% more time"
     told = f"Saving every {duration(best)} is best; {flat}"
+    if not answer.market.is_memoryless:
+        return f"For lives that know no past and a run that stops, {told[0].lower()}{told[1:]}. {_swept(answer)}"
     if not own.has_checkpoints:
         return f"{told}; this plan never saves."
     loss = interval_loss(answer, own.checkpoint_every_s)
     return f"{told}. This plan saves every {duration(own.checkpoint_every_s)}, which costs {_loss(loss)}."
+
+
+def _swept(answer: Savings) -> str:
+    """Which of the intervals that were simulated on the plan's own market is the cheapest."""
+    if not answer.swept:
+        return "On this market none of the intervals that were simulated lets every run finish."
+    every, cost = min(answer.swept, key=lambda one: one[1])
+    return (
+        f"On this market, of {len(answer.swept)} intervals that were simulated, {duration(every)} is the cheapest, with"
+        f" {usd(cost)}."
+    )
 
 
 def _loss(loss: float) -> str:
