@@ -23,7 +23,7 @@ from costkit.units import DAY, Range
 MOST_TRIALS, FEWEST_TRIALS = 10_000, 200
 LOSSES_IN_ALL, LOSSES_IN_SWEEP = 600_000, 200_000
 N_SWEPT, FEWEST_SWEPT = 13, 50
-MOST_LOSSES_EACH = 20_000
+MOST_LOSSES_EACH, GIVE_UP = 20_000, 10.0
 SEED = 20_230_215
 
 
@@ -52,6 +52,11 @@ class Savings:
     def n_trials(self) -> int:
         """How many runs were simulated on spot."""
         return 0 if self.outcomes is None else self.outcomes.n_trials
+
+    @property
+    def give_up(self) -> float:
+        """How many times the undisturbed time a simulated run may work before it counts as never done."""
+        return GIVE_UP
 
     @property
     def finishes(self) -> bool:
@@ -261,7 +266,7 @@ def simulated(
         return None
     per_loss = 2 + market.fleet.n_nodes if market.fleet.is_elastic else 1
     n_trials = min(max(int(in_all / (per_loss * (losses + 1))), fewest), MOST_TRIALS)
-    return spot.simulate(job, market, n_trials=n_trials, rng=np.random.default_rng(SEED))
+    return spot.simulate(job, market, n_trials=n_trials, rng=np.random.default_rng(SEED), give_up=GIVE_UP)
 
 
 def _losses(job: spot.Job, market: spot.Market) -> float:
@@ -271,7 +276,7 @@ def _losses(job: spot.Job, market: spot.Market) -> float:
     each = spot.mean_losses(
         segment_s=job.segment_s, mean_life_s=market.loss_life_s, restart_s=job.restart_s + market.provision_s
     )
-    return min(float(each) * (job.n_full_segments + 1), spot.GIVE_UP * job.ideal_s / market.loss_life_s)
+    return min(float(each) * (job.n_full_segments + 1), GIVE_UP * job.ideal_s / market.loss_life_s)
 
 
 def _mean_usd(job: spot.Job, market: spot.Market) -> float:

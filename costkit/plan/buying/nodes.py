@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from costkit import spot, tables
@@ -59,9 +60,10 @@ def _of_market(plan: Plan, market: spot.MeasuredMarket, n_nodes: int) -> Nodes:
         if market.mean_wait_s is None
         else "node_life_h, burst_nodes and capacity_wait_min"
     )
+    life = "none was lost" if math.isinf(market.mean_life_s) else f"{duration(market.mean_life_s)} each"
     about = (
-        f"Nodes live as in {market.name}, {market.note}: {duration(market.mean_life_s)} each, {number(burst)} lost at a"
-        f" time, {duration(wait_s)} until new ones come; market.{used} are not used."
+        f"Nodes live as in {market.name}, {market.note}: {life}, {number(burst)} lost at a time,"
+        f" {duration(wait_s)} until new ones come; market.{used} are not used."
     )
     shape = market.weibull_shape if asked.weibull_shape is None else asked.weibull_shape
     return Nodes(market.mean_life_s, burst, wait_s, shape, about)
@@ -76,8 +78,9 @@ def _of_bucket(plan: Plan, name: str, n_nodes: int) -> Nodes:
             " measured market, or give market.node_life_h and leave market.measured out"
         )
     own = _own(plan, n_nodes)
+    doubt = " Zones that were measured lived hundreds of times shorter than AWS's buckets read."
     about = (
         f"{life.sentence} Its worst end is taken, from {tables.source(life.source).title}; market.node_life_h is not"
-        " used. Zones that were measured lived hundreds of times shorter than such buckets read."
+        f" used.{doubt if bucket[0] == 'aws' else ''}"
     )
     return Nodes(life.shortest_s, own.burst_nodes, own.wait_s, own.weibull_shape, about[0].upper() + about[1:])

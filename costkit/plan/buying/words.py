@@ -195,7 +195,7 @@ def _about_market(answer: Savings) -> list[tuple[bool, str]]:
         (
             0 < unfinished < _SURE,
             (
-                f"{percent(unfinished)} of the simulated runs were given up after {number(spot.GIVE_UP)} times the"
+                f"{percent(unfinished)} of the simulated runs were given up after {number(answer.give_up)} times the"
                 " undisturbed time."
             ),
         ),

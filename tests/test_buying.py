@@ -1,0 +1,926 @@
+from __future__ import annotations
+
+import functools
+import itertools
+import json
+import math
+import re
+import statistics
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from costkit import plan, spot, tables
+from costkit.plan import Savings, buying
+from costkit.plan.buying import Policies, Scenario
+from costkit.units import DAY, GB, HOUR, MINUTE, YEAR, duration, percent, usd
+
+GPUS, TOKENS, PRICE = "hardware.n_gpus", "data.n_tokens", "hardware.usd_per_gpu_hour"
+DISCOUNT, PURCHASE, DEADLINE = "market.spot_discount_fraction", "market.purchase", "market.deadline_days"
+LIFE, BURST, LAW, WAIT = "market.node_life_h", "market.burst_nodes", "market.life_law", "market.capacity_wait_min"
+NOTICES, NOTICE, ELASTIC = "market.notice_reliability_fraction", "market.notice_s", "market.elastic"
+KEEPS, FAILURES, TRACE = "market.keeps_survivors", "market.failures_per_gpu_day", "market.trace"
+HISTORY, ZONE = "market.price_history", "market.zone"
+EVERY, WRITE, SIZE, RESTART = (
+    f"training.{name}" for name in ("checkpoint_every_min", "checkpoint_write_min", "checkpoint_gb", "restart_min")
+)
+FILES = (TRACE, HISTORY)
+STEP_S = 300
+
+Overrides = dict[str, object]
+SITUATIONS: dict[str, tuple[str, Overrides]] = {
+    **{name: (name, {}) for name in plan.names()},
+    "one GPU": ("case-50k", {GPUS: 1}),
+    "16384 GPUs": ("llama-3-8b", {GPUS: 16384, LIFE: 1000}),
+    "no checkpoints": ("case-50k", {EVERY: math.inf}),
+    "no checkpoints, short run": ("gpt2-124m-one-node", {EVERY: math.inf}),
+    "no checkpoints but notices": ("case-50k", {EVERY: math.inf, NOTICES: 1.0}),
+    "hopeless": ("case-50k", {LIFE: 0.1, DEADLINE: 30}),
+    "seconds": ("case-50k", {LIFE: 0.002}),
+    "seconds with notices": ("case-50k", {LIFE: 0.01, NOTICES: 1.0}),
+    "on the edge": ("case-50k", {LIFE: 1.5}),
+    "no discount": ("case-50k", {DISCOUNT: 0.0}),
+    "dearer": ("case-50k", {DISCOUNT: -0.5}),
+    "almost free": ("case-50k", {DISCOUNT: 0.999}),
+    "bought on spot": ("case-50k", {PURCHASE: "spot"}),
+    "reserved": ("case-50k", {PURCHASE: "commit_1y"}),
+    "elastic": ("case-50k", {ELASTIC: True, LAW: "weibull"}),
+    "survivors": ("case-50k", {KEEPS: True, BURST: 2.5}),
+    "weibull": ("case-50k", {LAW: "weibull", "market.weibull_shape": 0.3}),
+    "bathtub": ("case-50k", {LAW: "bathtub", "market.first_hour_free": True}),
+    "no failures": ("case-50k", {FAILURES: 0.0}),
+    "many failures": ("case-50k", {FAILURES: 1.0}),
+    "nothing is lost": ("case-50k", {FAILURES: 0.0, LIFE: 1e6}),
+    "deadline met": ("case-50k", {DEADLINE: 40}),
+    "deadline missed": ("case-50k", {DEADLINE: 22}),
+    "deadline shorter than the run": ("case-50k", {DEADLINE: 5}),
+    "write longer than the interval": ("case-50k", {EVERY: 5, WRITE: 10}),
+    "interval longer than the run": ("gpt2-124m-one-node", {EVERY: 1000}),
+    "nothing to write": ("case-50k", {WRITE: 0}),
+    "notices": ("case-50k", {NOTICES: 1.0}),
+    "every loss on notice": ("case-50k", {NOTICES: 1.0, FAILURES: 0.0}),
+    "notices too short": ("case-50k", {NOTICES: 1.0, NOTICE: 20}),
+    "waits of a day": ("case-50k", {WAIT: 1440}),
+    "long restarts": ("case-50k", {RESTART: 600}),
+    "moved": ("case-50k", {"market.moved_fraction": 1.0}),
+    "a minute": ("case-50k", {TOKENS: 1e6}),
+    "own trace": ("case-50k", {TRACE: "market.csv"}),
+    "public trace": ("case-50k", {TRACE: "market.json", DEADLINE: 25}),
+    "priced trace": ("finetune-7b", {TRACE: "priced.json"}),
+    "small trace": ("case-50k", {TRACE: "one.json"}),
+    "short trace": ("case-50k", {TRACE: "short.csv"}),
+    "one zone": ("case-50k", {HISTORY: "prices.csv"}),
+    "named zone": ("case-50k", {HISTORY: "zones.csv", ZONE: "us-east-1b"}),
+    "one price": ("case-50k", {HISTORY: "price.csv"}),
+}
+every_situation = pytest.mark.parametrize("situation", SITUATIONS)
+
+
+def counts(seed: int, n_days: int = 60) -> list[int]:
+    """A market of four machines that are all there for about six hours, and then not all for about one."""
+    rng = np.random.default_rng(seed)
+    found: list[int] = []
+    while len(found) * STEP_S < n_days * DAY:
+        found += [4] * (1 + int(rng.exponential(6 * HOUR / STEP_S)))
+        found += [int(rng.integers(0, 4))] * (1 + int(rng.exponential(HOUR / STEP_S)))
+    return found[: int(n_days * DAY / STEP_S)]
+
+
+def written(folder: Path) -> Path:
+    """Files of markets and prices, in the forms that readers have."""
+    seen, metadata = counts(1), {"gap_seconds": STEP_S}
+
+    def rows(some: list[int]) -> str:
+        return "time_s,available\n" + "".join(f"{STEP_S * i},{n}\n" for i, n in enumerate(some))
+
+    def prices(*zones: str) -> str:
+        moves = ((1, 2.5), (3, 5.0), (6, 2.0), (9, 2.0))
+        cells = [f"{zone},{price},2026-01-{day:02d}T00:00:00Z\n" for zone in zones for day, price in moves]
+        return "zone,usd_per_hour,timestamp\n" + "".join(cells)
+
+    texts = {
+        "market.csv": rows(seen),
+        "short.csv": rows(seen[: int(3 * DAY / STEP_S)]),
+        "always.csv": rows([4] * 10),
+        "never.csv": rows([0] * 10),
+        "broken.csv": "time_s,available\n0,four\n300,4\n",
+        "market.json": json.dumps({"metadata": metadata, "data": seen}),
+        "one.json": json.dumps({"metadata": metadata, "data": [min(n, 1) for n in seen]}),
+        "priced.json": json.dumps(
+            {"metadata": metadata, "data": seen, "prices": [1.0 + i // 288 % 2 / 2 for i in range(len(seen))]}
+        ),
+        "prices.csv": prices("us-east-1a"),
+        "zones.csv": prices("us-east-1a", "us-east-1b"),
+        "price.csv": "zone,usd_per_hour,timestamp\nus-east-1a,2.5,2026-01-01T00:00:00Z\n",
+        "sentinel.csv": prices("us-east-1a").replace("5.0", "700.0"),
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with files of markets and prices."""
+    return written(tmp_path_factory.mktemp("markets"))
+
+
+def asked(name: str, overrides: Overrides, folder: Path) -> plan.Plan:
+    """A packaged plan with overrides, whose files lie in the folder."""
+    there = {key: str(folder / str(value)) if key in FILES else value for key, value in overrides.items()}
+    return plan.read(name, there)
+
+
+@functools.cache
+def answer(situation: str, folder: Path = Path()) -> Savings:
+    """The answer to one of the situations, computed once."""
+    return plan.savings(asked(*SITUATIONS[situation], folder))
+
+
+def savings(overrides: Overrides | None = None, name: str = "case-50k") -> Savings:
+    """The answer to a packaged plan with overrides."""
+    return plan.savings(plan.read(name, overrides))
+
+
+@functools.cache
+def decided(situation: str, folder: Path = Path()) -> Policies:
+    """The policies of one of the situations, computed once."""
+    return buying.policies(answer(situation, folder))
+
+
+@functools.cache
+def seen(situation: str, folder: Path = Path()) -> list[Scenario]:
+    """The scenarios of one of the situations, computed once."""
+    return buying.scenarios(answer(situation, folder))
+
+
+def drawn(found: Savings) -> spot.Outcomes:
+    """The simulated runs on spot, where there are any."""
+    assert found.outcomes is not None
+    return found.outcomes
+
+
+SENTENCE = r"[A-Z][^\n]*[^.\s]\."
+NO_NUMBER = r"\bnan\b|\binf\b|None(?! of)|  |\(\)|, ,|\$-|\bunknown\b"
+SAID: dict[str, Callable[[Savings], str]] = {
+    "headline": lambda found: found.headline,
+    "where it goes": lambda found: found.where_it_goes,
+    "how often": lambda found: found.how_often_to_save,
+    "where it pays": lambda found: found.where_it_pays,
+}
+
+
+# What is said.
+
+
+@every_situation
+@pytest.mark.parametrize("name", SAID)
+def test_what_is_said_of_spot_is_a_sentence(name: str, situation: str, folder: Path) -> None:
+    """It is one line that starts with a capital, ends with a full stop, and holds no number that is none."""
+    text = SAID[name](answer(situation, folder))
+    assert re.fullmatch(SENTENCE, text)
+    assert re.findall(NO_NUMBER, text) == []
+
+
+@every_situation
+def test_no_sentence_of_spot_tells_an_amount_without_end(situation: str, folder: Path) -> None:
+    """A dollar, a day or an interval that is infinite is put into words."""
+    found = answer(situation, folder)
+    told = [*(say(found) for say in SAID.values()), *(text for _, text in found.facts), *found.warnings]
+    assert [text for text in told if "unlimited" in text] == []
+
+
+@every_situation
+def test_warnings_and_facts_of_spot_hold_no_hole(situation: str, folder: Path) -> None:
+    """Every key number has a text, every warning is a sentence, and none holds a number that is none."""
+    found = answer(situation, folder)
+    assert [text for text in found.warnings if not re.fullmatch(SENTENCE, text)] == []
+    texts = [*(text for _, text in found.facts), *found.warnings]
+    assert [text for text in texts if not text or re.search(NO_NUMBER, text)] == []
+
+
+POLICED = [
+    *("case-50k", "finetune-7b", "smollm3-3b", "torchtitan-8b", "llama-3-8b", "gpt2-124m-one-node"),
+    *("hopeless", "elastic", "nothing is lost", "deadline met", "deadline missed", "deadline shorter than the run"),
+    *("own trace", "public trace", "priced trace", "small trace", "short trace", "waits of a day", "a minute"),
+]
+every_policed = pytest.mark.parametrize("situation", POLICED)
+
+
+@every_policed
+def test_what_is_said_of_the_policies_is_a_sentence(situation: str, folder: Path) -> None:
+    """Whatever came of them, it is one line without a number that is none."""
+    text = decided(situation, folder).sentence
+    assert re.fullmatch(SENTENCE, text)
+    assert re.findall(f"{NO_NUMBER}|unlimited", text) == []
+
+
+@every_situation
+def test_a_span_has_the_unit_of_its_middle(situation: str, folder: Path) -> None:
+    """The finish and its ends are told in one unit, be it minutes or years."""
+    told = r"[\d.,e]+ (\w+) \([\d.,e]+ to (?:[\d.,e]+|never) (\w+)\)"
+    assert [units for units in re.findall(told, answer(situation, folder).headline) if units[0] != units[1]] == []
+
+
+# The numbers are those of the simulated runs.
+
+
+@every_situation
+def test_the_headline_holds_the_simulated_numbers(situation: str, folder: Path) -> None:
+    """Percentiles of the bill and of the finish, the mean bill on demand, and how many runs lose or are late."""
+    found = answer(situation, folder)
+    if not found.finishes:
+        assert "practically never finishes" in found.headline
+        return
+    runs, other = drawn(found), float(found.on_demand.usd.mean())
+    low, mid, high = np.percentile(runs.usd, (5, 50, 95), method="inverted_cdf").tolist()
+    done = float(np.percentile(runs.wall_s, 50, method="inverted_cdf"))
+    parts = [
+        f"{percent(abs(1 - mid / other))} ",
+        f"{usd(mid)} ({usd(low)} to {usd(high)}) instead of {usd(other)} ",
+        f"done after {duration(done)} (",
+        f"{runs.n_trials:,} simulated runs",
+    ]
+    assert [part for part in parts if part not in found.headline] == []
+
+
+@every_situation
+def test_the_saving_is_what_the_bills_say(situation: str, folder: Path) -> None:
+    """It is one less the bill over the mean bill on demand, its ends the other way round."""
+    found = answer(situation, folder)
+    saving, bill, other = found.saving_fraction, found.usd, found.on_demand_usd
+    ends = (saving.low, saving.mid, saving.high)
+    assert ends == pytest.approx((1 - bill.high / other, 1 - bill.mid / other, 1 - bill.low / other))
+
+
+@every_situation
+def test_the_headline_says_which_is_cheaper(situation: str, folder: Path) -> None:
+    """Where spot's middle is the cheaper it saves, else it costs more."""
+    found = answer(situation, folder)
+    if found.finishes:
+        start = "Spot saves " if found.usd.mid <= found.on_demand_usd else "Spot costs "
+        assert found.headline.startswith(start)
+
+
+@every_situation
+def test_probabilities_are_shares_of_the_runs(situation: str, folder: Path) -> None:
+    """Paying more than on demand and missing the deadline are counted run by run."""
+    found = answer(situation, folder)
+    if found.outcomes is None:
+        assert found.losing_fraction == 1.0
+        return
+    n = found.outcomes.n_trials
+    dearer = (found.outcomes.usd > found.on_demand.usd[:n]) | ~found.outcomes.finished
+    assert found.losing_fraction == pytest.approx(float(dearer.mean()))
+    days = found.plan.market.deadline_days
+    late = None if days is None else float((found.outcomes.wall_s > days * DAY).mean())
+    assert found.late_fraction == late
+
+
+@every_situation
+def test_as_many_runs_on_demand_as_on_spot(situation: str, folder: Path) -> None:
+    """Runs are compared one by one, so none lacks its partner."""
+    found = answer(situation, folder)
+    assert found.on_demand.n_trials >= found.n_trials
+
+
+@every_situation
+def test_every_run_on_demand_is_finished(situation: str, folder: Path) -> None:
+    """A mean bill on demand is that of whole runs."""
+    assert answer(situation, folder).on_demand.unfinished_fraction == 0
+
+
+@every_situation
+def test_the_parts_sum_to_the_mean_bill(situation: str, folder: Path) -> None:
+    """Useful work, redo, writing, restarts, notices, waiting, storage and credits are all that is paid."""
+    found = answer(situation, folder)
+    parts = found.parts_usd()
+    if found.outcomes is None or not found.outcomes.finished.any():
+        assert parts == {}
+        return
+    runs = found.outcomes
+    assert sum(parts.values()) == pytest.approx(float(runs.usd[runs.finished].mean()), rel=1e-9)
+    assert {name for name, amount in parts.items() if amount < 0} <= {"first-hour credit"}
+
+
+@every_situation
+def test_the_shares_that_are_told_are_those_of_the_parts(situation: str, folder: Path) -> None:
+    """Useful work first, then the three largest of the rest."""
+    found = answer(situation, folder)
+    parts = found.parts_usd()
+    whole = sum(parts.values())
+    for name in sorted(parts, key=lambda name: -parts[name])[:1]:
+        assert percent(parts["useful work"] / whole) in found.where_it_goes
+        assert name == "useful work" or f"{name} {percent(parts[name] / whole)}" in found.where_it_goes
+
+
+@every_situation
+def test_the_percentiles_rise(situation: str, folder: Path) -> None:
+    """From the first to the 99th, both ways of buying; the middle row is that of the headline."""
+    found = answer(situation, folder)
+    rows = found.rows()
+    for name in ("spot_usd", "spot_wall_s", "on_demand_usd", "on_demand_wall_s"):
+        column = [math.inf if row[name] is None else float(str(row[name])) for row in rows]
+        assert column == sorted(column)
+    (middle,) = [row for row in rows if row["percentile"] == 50]
+    assert (middle["spot_usd"] or math.inf) == found.usd.mid
+
+
+@every_situation
+def test_the_answer_as_numbers_holds_nothing_infinite(situation: str, folder: Path) -> None:
+    """What a program reads is finite or null, and the same as what is said."""
+    found = answer(situation, folder)
+    numbers = found.numbers()
+    assert json.loads(json.dumps(numbers, allow_nan=False)) == numbers
+    bill = None if math.isinf(found.usd.mid) else found.usd.mid
+    assert (numbers["spot_usd"] or {})["mid"] == bill  # type: ignore[index]
+    assert (numbers["on_demand_usd"], numbers["n_trials"]) == (found.on_demand_usd, found.n_trials)
+
+
+@every_situation
+def test_simulated_means_meet_their_closed_forms(situation: str, folder: Path) -> None:
+    """On a market whose lives know no past they lie within four and a half standard errors."""
+    assert [one for one in answer(situation, folder).checks() if abs(one.z_score) > 4.5] == []
+
+
+def test_the_same_plan_gives_the_same_numbers_twice() -> None:
+    """Nothing is left to chance between two calls."""
+    first, second = drawn(savings({LAW: "weibull"})), drawn(savings({LAW: "weibull"}))
+    assert np.array_equal(first.usd, second.usd)
+    assert np.array_equal(first.wall_s, second.wall_s)
+
+
+def test_plans_that_differ_in_price_see_the_same_losses() -> None:
+    """Two plans differ by what was changed in them, not by luck."""
+    assert np.array_equal(drawn(savings({DISCOUNT: 0.3})).preemptions, drawn(savings({DISCOUNT: 0.7})).preemptions)
+
+
+def test_every_ending_is_met() -> None:
+    """The situations hold runs that save, that lose and that never end."""
+    endings = {
+        "never" if not found.finishes else "saves" if found.saving_fraction.mid > 0 else "loses"
+        for found in (answer(situation) for situation in ("case-50k", "dearer", "hopeless"))
+    }
+    assert endings == {"never", "saves", "loses"}
+
+
+# The bill on demand, by hand.
+
+
+def work_h(n_params: float = 3e9, n_tokens: float = 60e9, gpus: int = 32) -> float:
+    """Hours of a run at the MFU of the case: 6 N D over the GPUs' rate."""
+    return 6 * n_params * n_tokens / (gpus * 312e12 * 0.0696) / HOUR
+
+
+def test_the_bill_on_demand_is_hours_times_price_and_what_failures_cost() -> None:
+    """GPU hours times price times n M e^(R/M) (e^((tau + delta)/M) - 1) over the work, for the best tau; within 0.5%."""
+    M = 24 / (32 * 419 / (16384 * 54))
+    write_h, restart_h = 36e9 / 1e9 / HOUR, (10 + 5) / 60
+    tau = math.sqrt(2 * write_h * M)
+    longer = M * math.exp(restart_h / M) * math.expm1((tau + write_h) / M) / tau
+    assert savings().on_demand_usd == pytest.approx(32 * work_h() * 3.06 * longer, rel=0.005)
+
+
+def test_without_failures_the_bill_on_demand_is_hours_times_price() -> None:
+    """One checkpoint, that of the end, and its storage are all that comes on top."""
+    found = savings({FAILURES: 0.0})
+    stored = 36 * 3 * 0.023 / (YEAR / 12 / HOUR)
+    assert found.on_demand_usd == pytest.approx((work_h() + 36 / HOUR) * (32 * 3.06 + stored), rel=1e-9)
+
+
+def test_goodput_is_not_applied() -> None:
+    """The plan's share of paid hours is replaced by losses that are counted one by one, and a warning says so."""
+    low, whole = (savings({"training.goodput_fraction": share}) for share in (0.5, 1.0))
+    assert low.job == whole.job
+    assert [any("goodput" in text for text in found.warnings) for found in (low, whole)] == [True, False]
+
+
+# The market and the job, by hand.
+
+
+@pytest.mark.parametrize(
+    ("gpus", "per_node", "burst", "life_h"),
+    [(32, 8, 1.0, 6.0), (32, 8, 2.5, 15.0), (32, 8, 4.0, 24.0), (33, 8, 1.0, 24 / 5), (1, 8, 1.0, 24.0), (32, 1, 2, 1.5)],
+)
+def test_a_job_lives_as_long_as_its_nodes_let_it(gpus: int, per_node: int, burst: float, life_h: float) -> None:
+    """A node's life times the nodes that one loss takes over all nodes, the last one perhaps in part."""
+    found = savings({GPUS: gpus, "market.gpus_per_node": per_node, BURST: burst, EVERY: 10})
+    assert found.market.mean_life_s / HOUR == pytest.approx(life_h)
+
+
+def test_more_gpus_are_lost_more_often() -> None:
+    """Twice the nodes live half as long, and failures come twice as often."""
+    few, many = savings({GPUS: 32}).market, savings({GPUS: 64}).market
+    ratios = (few.mean_life_s / many.mean_life_s, few.hardware_life_s / many.hardware_life_s)
+    assert ratios == pytest.approx((2, 2))
+
+
+@pytest.mark.parametrize(
+    ("purchase", "discount", "on_spot", "on_demand"),
+    [
+        ("on_demand", 0.6, 97.92 * 0.4, 97.92),
+        ("commit_3y", 0.25, 97.92 * 0.75, 97.92),
+        ("spot", 0.6, 97.92, 97.92 / 0.4),
+        ("on_demand", -1.0, 195.84, 97.92),
+    ],
+)
+def test_prices_follow_from_the_plan_s_own(purchase: str, discount: float, on_spot: float, on_demand: float) -> None:
+    """The plan's price is without the discount, or with it where it is bought on spot."""
+    found = savings({PURCHASE: purchase, DISCOUNT: discount}).market
+    assert (found.spot_usd_per_hour, found.on_demand_usd_per_hour) == pytest.approx((on_spot, on_demand))
+
+
+@pytest.mark.parametrize(
+    ("overrides", "share"),
+    [
+        ({}, 0.0),
+        ({NOTICES: 0.8}, 0.8),
+        ({NOTICES: 0.8, NOTICE: 46.0}, 0.8),
+        ({NOTICES: 0.8, NOTICE: 45.9}, 0.0),
+        ({NOTICES: 0.8, WRITE: 111 / 60}, 0.0),
+        ({NOTICES: 0.8, WRITE: 110 / 60}, 0.8),
+        ({NOTICES: 0.8, "market.notice_latency_s": 90}, 0.0),
+        ({NOTICES: 0.8, SIZE: 1000}, 0.0),
+    ],
+)
+def test_a_notice_helps_where_a_checkpoint_fits_into_it(overrides: Overrides, share: float) -> None:
+    """36 s of writing and 10 s until it is seen fit into 46 s; with less, or more to write, nothing is saved."""
+    assert savings(overrides).market.notice_success == share
+
+
+def test_a_notice_that_saves_nothing_is_said_so() -> None:
+    """Whoever acts on notices that are too short is told."""
+    told = ["notices save nothing" in " ".join(answer(name).warnings) for name in ("notices", "notices too short")]
+    assert told == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "usd_per_hour", "usd_per_restart"),
+    [
+        ({}, 36 * 3 * 0.023 / 730.5, 0.0),
+        ({"market.moved_fraction": 0.5}, 36 * 3 * 0.023 / 730.5, 0.5 * 36 * 0.02),
+        ({"market.kept_checkpoints": 0}, 0.0, 0.0),
+        ({SIZE: 100.0, "market.storage_usd_per_gb_month": 0.1}, 100 * 3 * 0.1 / 730.5, 0.0),
+        ({"market.moved_fraction": 1.0, "market.egress_usd_per_gb": 0.0}, 36 * 3 * 0.023 / 730.5, 0.0),
+    ],
+)
+def test_storage_and_moves_cost_what_the_table_says(
+    overrides: Overrides, usd_per_hour: float, usd_per_restart: float
+) -> None:
+    """S3 at $0.023 a GB and month and $0.02 a GB between regions, unless the plan has prices of its own."""
+    found = savings(overrides).market.billing
+    assert (found.usd_per_hour, found.usd_per_restart) == pytest.approx((usd_per_hour, usd_per_restart))
+
+
+def test_hardware_fails_as_in_the_table_unless_the_plan_says_otherwise() -> None:
+    """419 failures of 16,384 GPUs in 54 days; a rate of the plan's own; never at a rate of 0."""
+    lives = [savings(one).market.hardware_life_s / DAY for one in ({}, {FAILURES: 0.01}, {FAILURES: 0})]
+    assert lives == pytest.approx([16384 * 54 / 419 / 32, 100 / 32, math.inf])
+
+
+@pytest.mark.parametrize(
+    ("name", "overrides", "n_bytes"),
+    [
+        ("case-50k", {}, 3e9 * (4 + 8)),
+        ("case-50k", {"memory.precision": "bf16-mixed"}, 3e9 * (4 + 8)),
+        ("case-50k", {"memory.precision": "bf16"}, 3e9 * (2 + 4)),
+        ("case-50k", {"memory.precision": "bf16", "memory.optimizer": "sgd-momentum"}, 3e9 * (2 + 2)),
+        ("chinchilla-70b", {}, 70e9 * (2 + 4 + 8)),
+        ("finetune-7b", {}, 6_738_415_616 * (4 + 8)),
+        ("finetune-7b", {GPUS: 64}, 6_738_415_616 * (4 + 8)),
+        ("finetune-7b", {"memory.optimizer": "lion"}, 6_738_415_616 * (4 + 4)),
+        ("lora-7b-a100", {}, 32 * 2 * 8 * (4096 + 4096) * (4 + 8)),
+        ("qlora-7b-t4", {}, 32 * 16 * (2 * (4096 + 4096) + 2 * (4096 + 1024)) * (4 + 8)),
+    ],
+)
+def test_a_checkpoint_holds_weights_master_weights_and_state(name: str, overrides: Overrides, n_bytes: float) -> None:
+    """Bytes a parameter of the whole model, however it is divided; of adapters what is trained, in FP32."""
+    assert buying.checkpoint_bytes(plan.read(name, overrides)) == pytest.approx(n_bytes, rel=0.005)
+
+
+def test_a_checkpoint_s_size_and_time_can_be_given() -> None:
+    """A size of the plan's own over the rate of writing, or the minutes themselves."""
+    sized, timed = savings({SIZE: 120.0, "training.checkpoint_gb_per_s": 4.0}), savings({WRITE: 3.0})
+    assert (sized.n_bytes, sized.job.checkpoint_write_s) == (120 * GB, 30.0)
+    assert timed.job.checkpoint_write_s == 3 * MINUTE
+
+
+def test_the_job_is_the_plan_s() -> None:
+    """Work at its MFU, the interval, the restart, and provisioning on top of each restart."""
+    found = savings({RESTART: 20, "market.provision_min": 7})
+    assert found.job.work_s == pytest.approx(work_h() * HOUR)
+    assert (found.job.checkpoint_every_s, found.job.restart_s, found.restart_s) == (HOUR, 20 * MINUTE, 27 * MINUTE)
+
+
+def test_active_parameters_decide_how_long_experts_take() -> None:
+    """A mixture of experts computes with some of its weights and saves all of them."""
+    found = savings({"model.architecture": "mixtral-8x7b"}, "finetune-7b")
+    shape = found.plan.target_architecture
+    assert shape is not None
+    assert found.job.work_s == pytest.approx(6 * shape.n_active_params * 300e6 / (8 * 312e12 * 0.4))
+    assert found.n_bytes == pytest.approx(12 * shape.n_params, rel=1e-6)
+
+
+# How often to save.
+
+
+@every_situation
+def test_the_best_interval_costs_the_least_time(situation: str, folder: Path) -> None:
+    """A little less and a little more of it take longer, and the flat zone holds it."""
+    found = answer(situation, folder)
+    best, zone = found.best_interval_s, found.flat_zone
+    if not 0 < best < math.inf:
+        return
+    terms = {
+        "mean_life_s": found.market.loss_life_s,
+        "checkpoint_write_s": found.job.checkpoint_write_s,
+        "notice_success": found.market.notice_success * found.market.preempted_fraction,
+    }
+    times = [float(spot.overhead(best * by, **terms)) for by in (0.8, 1.0, 1.25)]
+    assert times[1] == min(times)
+    assert zone.low_s < best < zone.high_s
+
+
+@pytest.mark.parametrize("situation", ["interval longer than the run", "a minute"])
+def test_an_interval_longer_than_the_run_costs_what_one_segment_does(situation: str) -> None:
+    """Only the end is saved then: the loss that is told is that of the whole run in one piece."""
+    found = answer(situation)
+    told = re.search(r"costs ([\d.,]+)% more time", found.how_often_to_save)
+    M, write_s, R = found.market.loss_life_s, found.job.checkpoint_write_s, found.restart_s
+    one = M * math.exp(R / M) * math.expm1((found.job.work_s + write_s) / M)
+    best = min(found.best_interval_s, found.job.work_s)
+    least = found.job.work_s / best * M * math.exp(R / M) * math.expm1((best + write_s) / M)
+    assert float(told[1].replace(",", "")) / 100 if told else 0.0 == pytest.approx(one / least - 1, abs=0.01)
+
+
+def test_saving_as_often_as_is_best_is_cheaper() -> None:
+    """The mean bill of simulated runs agrees with what is advised."""
+    best = answer("case-50k").best_interval_s / MINUTE
+    bills = [float(drawn(savings({EVERY: minutes})).usd.mean()) for minutes in (best / 5, best, 5 * best)]
+    assert bills[1] == min(bills)
+
+
+def test_spot_pays_from_the_break_even_life_on() -> None:
+    """At that mean life, saved at the best interval, the bill is that on demand without its failures."""
+    found = answer("case-50k")
+    told = re.search(r"from a mean life of ([\d.]+) minutes on", found.where_it_pays)
+    assert told
+    at = savings({LIFE: 4 * float(told[1]) / 60, FAILURES: 0.0})
+    then = savings({LIFE: 4 * float(told[1]) / 60, FAILURES: 0.0, EVERY: at.best_interval_s / MINUTE, NOTICE: 0})
+    assert float(drawn(then).usd.mean()) == pytest.approx(then.on_demand_usd, rel=0.03)
+
+
+# Warnings.
+
+
+@pytest.mark.parametrize(
+    ("situation", "sentence"),
+    [
+        ("no checkpoints, short run", "No checkpoint is ever written"),
+        ("interval longer than the run", "is longer than the run of"),
+        ("write longer than the interval", "longer than the 5.00 minutes between two of them"),
+        ("finetune-7b", "training.goodput_fraction is not applied here"),
+        ("dearer", "Spot is dearer than on demand here"),
+        ("no discount", "Spot costs as much as on demand here"),
+        ("seconds", "is the unit right?"),
+        ("case-50k", "nobody has published those of newer GPUs"),
+        ("case-50k", "lost one by one here, the worst case"),
+        ("own trace", "Lives and waits are those of market"),
+        ("small trace", "It watched 1 of the 4 nodes"),
+    ],
+)
+def test_what_must_be_known_of_a_market_is_a_warning(situation: str, sentence: str, folder: Path) -> None:
+    """Each doubt has its sentence, once."""
+    assert len([text for text in answer(situation, folder).warnings if sentence in text]) == 1
+
+
+def test_without_checkpoints_the_headline_says_why_it_never_ends() -> None:
+    """The guard-rail is in plain words."""
+    assert answer("no checkpoints").headline.startswith("Without checkpoints this run practically never finishes")
+
+
+@pytest.mark.parametrize(("name", "sentence"), [("sentinel.csv", "700"), ("price.csv", "one price only")])
+def test_what_is_odd_about_a_price_history_is_a_warning(name: str, sentence: str, folder: Path) -> None:
+    """A price that stands for none, and a single price, are named under the answer."""
+    found = plan.savings(asked("case-50k", {HISTORY: name}, folder))
+    assert [text for text in found.warnings if sentence in text] != []
+
+
+# Recorded markets and prices.
+
+
+@pytest.mark.parametrize("situation", ["own trace", "public trace"])
+def test_a_recorded_market_takes_the_place_of_the_law(situation: str, folder: Path) -> None:
+    """Lives and waits are those of its whole spells with all four nodes there, counted by hand."""
+    groups = [(up, len(list(run))) for up, run in itertools.groupby(n >= 4 for n in counts(1))]
+    ups, downs = ([n * STEP_S for is_up, n in groups[1:-1] if is_up == wanted] for wanted in (True, False))
+    market = answer(situation, folder).market
+    assert market.law.name == "joint"
+    assert market.mean_life_s == pytest.approx(statistics.mean(ups), rel=0.03)
+    assert market.capacity_wait_s == pytest.approx(statistics.mean(downs), rel=0.03)
+
+
+def test_csv_and_json_of_one_market_give_one_answer(folder: Path) -> None:
+    """The form of the file does not matter."""
+    assert answer("own trace", folder).usd == answer("public trace", folder).usd
+
+
+def test_a_job_of_more_nodes_than_were_watched_is_lost_more_often(folder: Path) -> None:
+    """One machine stands for each of four, lost independently."""
+    found = answer("small trace", folder)
+    assert found.recorded is not None
+    assert found.market.mean_life_s == pytest.approx(found.recorded.lives.mean_s / 4)
+
+
+def test_a_file_that_is_written_anew_is_read_anew(tmp_path: Path) -> None:
+    """What was computed before is not shown for what the file says now."""
+    file = tmp_path / "mine.csv"
+    rows = [f"{STEP_S * i},{n}\n" for i, n in enumerate(counts(2, 10))]
+    file.write_text("time_s,available\n" + "".join(rows))
+    before = savings({TRACE: str(file)}).market.mean_life_s
+    file.write_text("time_s,available\n" + "".join(row.replace(f"{STEP_S * i}", f"{2 * STEP_S * i}", 1) for i, row in enumerate(rows)))
+    assert savings({TRACE: str(file)}).market.mean_life_s == pytest.approx(2 * before)
+
+
+def test_prices_that_move_spread_the_bill_and_keep_its_mean(folder: Path) -> None:
+    """The mean of the history is the price that the discount gives; who starts when decides the rest."""
+    moving, still = drawn(answer("one zone", folder)), drawn(answer("case-50k"))
+    assert float(moving.usd.mean()) == pytest.approx(float(still.usd.mean()), rel=0.01)
+    assert float(moving.usd.std()) > 1.2 * float(still.usd.std())
+
+
+def test_a_named_zone_is_the_one_that_counts(folder: Path) -> None:
+    """Two zones of the same prices give the answer of one."""
+    assert answer("named zone", folder).usd == answer("one zone", folder).usd
+
+
+# Bad values.
+
+REFUSED: dict[str, tuple[Overrides, str]] = {
+    "burst": ({BURST: 5.0}, r"^market\.burst_nodes is 5, but 32 GPUs .* only 4: write 4 or less$"),
+    "percentage": ({DISCOUNT: 60}, r"^market\.spot_discount_fraction .*write 0\.6$"),
+    "all of the price": ({DISCOUNT: 1.0}, r"^market\.spot_discount_fraction must be from -1 to 0\.999"),
+    "no life": ({LIFE: 0}, r"^market\.node_life_h must be from 0\.001 to 1e6 hours, not 0$"),
+    "no interval": ({EVERY: 0}, r"^training\.checkpoint_every_min must be from 0\.01 "),
+    "no number": ({LIFE: math.nan}, r"^market\.node_life_h .*not nan$"),
+    "a notice of two": ({NOTICES: 2.0}, r"^market\.notice_reliability_fraction .*write 0\.02$"),
+    "law": ({LAW: "weibul"}, r"^market\.life_law must be .*Did you mean 'weibull'"),
+    "elastic survivors": ({ELASTIC: True, KEEPS: True}, r"market\.keeps_survivors.*market\.elastic"),
+    "failures": ({FAILURES: 10.0}, r"market\.failures_per_gpu_day is too high$"),
+    "no trace": ({TRACE: "none.csv"}, r"^market\.trace: no file '.*none\.csv'"),
+    "no history": ({HISTORY: "none.csv"}, r"^market\.price_history: no file '.*none\.csv'"),
+    "elastic trace": ({TRACE: "market.csv", ELASTIC: True}, r"market\.trace.*market\.elastic"),
+    "elastic prices": ({HISTORY: "prices.csv", ELASTIC: True}, r"market\.price_history.*market\.elastic"),
+    "never lost": ({TRACE: "always.csv"}, r"^market\.trace: "),
+    "never there": ({TRACE: "never.csv"}, r"market\.trace"),
+    "broken": ({TRACE: "broken.csv"}, r"'broken\.csv', line 2, column available: 'four'"),
+    "prices for a trace": ({TRACE: "prices.csv"}, r"'prices\.csv' has no column for available"),
+    "trace for prices": ({HISTORY: "market.csv"}, r"'market\.csv' has no column zone"),
+    "several zones": ({HISTORY: "zones.csv"}, r"^market\.price_history has the zones us-east-1a, us-east-1b: name one"),
+    "unknown zone": ({HISTORY: "zones.csv", ZONE: "us-east-1c"}, r"market\.zone.*us-east-1c"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_no_market_can_be_is_one_sentence(case: str, folder: Path) -> None:
+    """The error is one line that names the key, or the place in the file, and what can be."""
+    overrides, sentence = REFUSED[case]
+    with pytest.raises((ValueError, tables.UnknownName), match=sentence) as error:
+        plan.savings(asked("case-50k", overrides, folder))
+    assert re.findall(r"\n|0\.00\d+ days|_s\b(?! to)", str(error.value)) == []
+
+
+def test_a_run_that_ends_on_demand_neither_is_an_error() -> None:
+    """Restarts of days on 8,192 GPUs that fail every six hours end nowhere, and no bill is told for it."""
+    with pytest.raises(ValueError, match="on demand too the run would practically never finish"):
+        savings({RESTART: 2400}, "llama-3-8b")
+
+
+# Saved and sent.
+
+
+def test_a_plan_that_never_saves_survives_a_file_and_a_token(tmp_path: Path) -> None:
+    """An interval of inf is written and read back as such."""
+    mine = plan.read("case-50k", {EVERY: math.inf, DEADLINE: 30})
+    again = [plan.read(mine.save(tmp_path / "mine.toml")), plan.read(mine.token())]
+    assert [(one.training.checkpoint_every_min, one.market.deadline_days) for one in again] == [(math.inf, 30)] * 2
+    assert {plan.savings(one).headline for one in again} == {plan.savings(mine).headline}
+
+
+@pytest.mark.parametrize(("key", "name"), [(TRACE, "market.csv"), (HISTORY, "prices.csv")])
+def test_a_saved_plan_finds_its_files(key: str, name: str, folder: Path, tmp_path: Path) -> None:
+    """Relative to the folder that it is saved in, whichever that is, and the answer is the same."""
+    written(tmp_path)
+    (tmp_path / "plan.toml").write_text(case_text(key, name), encoding="utf-8")
+    mine = plan.read(tmp_path / "plan.toml")
+    (tmp_path / "deep" / "er").mkdir(parents=True)
+    moved = plan.read(mine.save(tmp_path / "deep" / "er" / "mine.toml"))
+    assert moved.value(key) == f"../../{name}"
+    assert plan.savings(moved).usd == plan.savings(mine).usd
+
+
+def case_text(key: str, name: str) -> str:
+    """The default plan with a file of its own."""
+    text = tables.path("plans/case-50k.toml").read_text(encoding="utf-8")
+    section, short = key.split(".")
+    return text.replace(f"[{section}]\n", f'[{section}]\n{short} = "{name}"\n')
+
+
+def test_a_token_finds_its_files_in_the_current_folder(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A token is read with the paths of the folder where it is read."""
+    (tmp_path / "plan.toml").write_text(case_text(TRACE, "market.csv"), encoding="utf-8")
+    (tmp_path / "market.csv").write_text((folder / "market.csv").read_text())
+    token = plan.read(tmp_path / "plan.toml").token()
+    monkeypatch.chdir(folder)
+    assert plan.savings(plan.read(token)).usd == answer("own trace", folder).usd
+
+
+# What if the market were another?
+
+
+def test_the_scenarios_are_these() -> None:
+    """What is told, the plan itself, and one change at a time."""
+    assert [one.name for one in seen("case-50k")] == [
+        "as it is told",
+        "this plan",
+        "losing what is told",
+        "best interval",
+        "in bursts",
+        "a market that waits",
+        "early losses",
+        "notices acted on",
+        "fewer nodes go on",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("situation", "absent"),
+    [
+        ("finetune-7b", {"as it is told", "losing what is told", "in bursts", "fewer nodes go on"}),
+        ("elastic", {"early losses", "fewer nodes go on"}),
+        ("notices", {"notices acted on"}),
+        ("survivors", {"in bursts"}),
+        ("own trace", {"in bursts", "a market that waits", "early losses", "notices acted on", "fewer nodes go on"}),
+    ],
+)
+def test_a_scenario_that_changes_nothing_is_left_out(situation: str, absent: set[str], folder: Path) -> None:
+    """What a plan does already, or cannot have, is no scenario."""
+    names = [one.name for one in seen(situation, folder)]
+    assert sorted(absent & set(names)) == []
+    assert len(names) == len(set(names))
+
+
+def test_what_is_told_is_the_arithmetic_of_the_case() -> None:
+    """Two restarts of two hours each, at 32 GPUs times $3.06 less 60%."""
+    told = seen("case-50k")[0]
+    bill = (work_h() + 2 * 2) * 32 * 3.06 * 0.4
+    assert (told.usd.low, told.usd.mid, told.usd.high) == pytest.approx((bill, bill, bill))
+    assert told.wall_s.mid == pytest.approx((work_h() + 4) * HOUR)
+    assert (told.losses, told.saving_fraction) == (2, pytest.approx(1 - bill / (work_h() * 32 * 3.06)))
+
+
+def middle(column: str, keep: Callable[[dict[str, str]], bool]) -> float:
+    """The median of a column of the markets that were watched."""
+    return statistics.median(float(row[column]) for row in tables.rows("spot_traces.csv") if keep(dict(row)))
+
+
+CHANGES: dict[str, Callable[[], Overrides]] = {
+    "this plan": dict,
+    "losing what is told": lambda: {EVERY: 240.0},
+    "best interval": lambda: {EVERY: answer("case-50k").best_interval_s / MINUTE},
+    "in bursts": lambda: {BURST: middle("mean_burst_nodes", lambda row: row["capacity"] == "4")},
+    "a market that waits": lambda: {
+        WAIT: 60 * middle("mean_down_h", lambda row: row["gpu"].startswith("V100") and bool(row["mean_down_h"]))
+    },
+    "early losses": lambda: {LAW: "weibull"},
+    "notices acted on": lambda: {NOTICES: 1.0},
+    "fewer nodes go on": lambda: {ELASTIC: True},
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_scenario_is_the_plan_with_that_change(name: str) -> None:
+    """Its bill, finish, losses and saving are those of the answer to the changed plan."""
+    (told,) = [one for one in seen("case-50k") if one.name == name]
+    found = savings(CHANGES[name]())
+    assert (told.usd, told.wall_s) == (found.usd, found.wall_s)
+    assert told.saving_fraction == found.saving_fraction.mid
+    assert told.losses == pytest.approx(float(drawn(found).preemptions.mean()))
+
+
+def test_scenarios_leave_the_plan_as_it_is() -> None:
+    """Each starts from the plan, not from the one before."""
+    before = answer("case-50k").plan
+    buying.scenarios(answer("case-50k"))
+    assert answer("case-50k").plan == before == plan.read("case-50k")
+
+
+@pytest.mark.parametrize("situation", ["hopeless", "no checkpoints", "16384 GPUs", "one zone"])
+def test_scenarios_of_a_hard_plan_are_told(situation: str, folder: Path) -> None:
+    """A run that never ends has scenarios too, some of which end."""
+    found = seen(situation, folder)
+    assert {"this plan", "best interval"} <= {one.name for one in found}
+    assert [one.name for one in found if math.isnan(one.usd.mid)] == []
+
+
+# Deadlines.
+
+
+@every_policed
+def test_the_best_policy_is_the_cheapest_that_is_never_late(situation: str, folder: Path) -> None:
+    """None that keeps the deadline costs less on average."""
+    found = decided(situation, folder)
+    in_time = [one for one in found.outcomes if one.clearly_late_fraction == 0]
+    assert (found.best is None) == (not in_time)
+    if found.best is not None:
+        assert found.best.clearly_late_fraction == 0
+        assert found.best.mean_usd == min(one.mean_usd for one in in_time)
+
+
+@every_policed
+def test_policies_that_were_not_tried_say_why(situation: str, folder: Path) -> None:
+    """Where there are none the sentence is the reason."""
+    found = decided(situation, folder)
+    assert bool(found.outcomes) == (not found.why_not)
+    assert found.outcomes or found.sentence == found.why_not
+
+
+@pytest.mark.parametrize("situation", ["case-50k", "deadline met", "deadline missed", "finetune-7b", "a minute"])
+def test_machines_on_demand_cost_the_same_on_both_pages(situation: str) -> None:
+    """The bill on demand that the policies are held against is the one of the headline, failures aside."""
+    (plain,) = [one for one in decided(situation).outcomes if one.policy == "on_demand"]
+    assert plain.mean_usd == pytest.approx(answer(situation).on_demand_usd, rel=0.03)
+
+
+@pytest.mark.parametrize("situation", ["case-50k", "deadline met", "deadline missed", "finetune-7b", "a minute"])
+def test_what_a_policy_saves_is_of_the_bill_on_demand_that_is_told(situation: str) -> None:
+    """The per cent of its sentence follow from its dollars and those of the headline, to two points."""
+    found = decided(situation)
+    assert found.best is not None
+    of_headline = 1 - found.best.mean_usd / answer(situation).on_demand_usd
+    assert found.best.saving_fraction == pytest.approx(of_headline, abs=0.02)
+
+
+@pytest.mark.parametrize("situation", ["case-50k", "deadline met", "waits of a day"])
+def test_spot_alone_is_done_when_the_simulation_says(situation: str) -> None:
+    """Paths and renewals agree on the mean finish within five per cent, where waits are long against a step."""
+    (alone,) = [one for one in decided(situation).outcomes if one.policy == "spot_only"]
+    assert answer(situation).market.capacity_wait_s > 4 * decided(situation).step_s
+    assert alone.mean_finish_s == pytest.approx(float(drawn(answer(situation)).wall_s.mean()), rel=0.05)
+
+
+@pytest.mark.parametrize("situation", ["case-50k", "deadline met", "waits of a day"])
+def test_spot_alone_costs_what_the_simulation_says(situation: str) -> None:
+    """So do they on the mean bill."""
+    (alone,) = [one for one in decided(situation).outcomes if one.policy == "spot_only"]
+    assert alone.mean_usd == pytest.approx(float(drawn(answer(situation)).usd.mean()), rel=0.05)
+
+
+def test_a_deadline_that_nobody_keeps_is_said_so() -> None:
+    """There is no best policy then."""
+    found = decided("deadline shorter than the run")
+    assert (found.best, "not even machines on demand" in found.sentence) == (None, True)
+
+
+def test_a_deadline_just_above_the_run_is_not_called_shorter() -> None:
+    """A deadline of a few minutes more than the undisturbed run is not told to be shorter than it."""
+    ideal_days = answer("case-50k").job.ideal_s / DAY
+    found = buying.policies(savings({DEADLINE: ideal_days + 10 / 1440}))
+    assert "shorter than the run" not in found.sentence
+
+
+def test_a_plan_without_a_deadline_gets_one() -> None:
+    """A tenth more than the undisturbed time, and two changeovers."""
+    found = decided("case-50k")
+    assert found.overhead_s == 45 * MINUTE
+    assert found.deadline_s == pytest.approx(1.1 * answer("case-50k").job.ideal_s + 2 * 45 * MINUTE)
+
+
+def test_a_recorded_market_is_replayed_from_every_start(folder: Path) -> None:
+    """Of sixty days, each step from which the whole deadline was watched; two deadlines fit one after the other."""
+    found = decided("public trace", folder)
+    n_starts = int((60 - 25) * DAY / STEP_S) + 1
+    assert ({one.n_runs for one in found.outcomes}, found.windows) == ({n_starts}, 2)
+
+
+def test_a_trace_shorter_than_the_deadline_tries_nothing(folder: Path) -> None:
+    """It says how long was watched."""
+    found = decided("short trace", folder)
+    assert (found.outcomes, "was watched for 3.00 days, less than the deadline" in found.sentence) == ((), True)
+
+
+def test_nothing_is_decided_where_nothing_is_lost() -> None:
+    """Spot that is never taken away is simply cheaper, or there is nothing to try."""
+    found = decided("nothing is lost")
+    assert found.best is None or found.best.policy in ("spot_only", "greedy", "capped", "uniform_progress", "time_sliced")
+
+
+@pytest.mark.parametrize("name", plan.names())
+def test_the_keys_of_the_answer_are_keys_of_a_plan(name: str) -> None:
+    """What the answer is said to rest on can be listed, each once."""
+    known = {one.key for one in plan.inputs(plan.read(name))} | set(plan.fields())
+    assert [key for key in buying.KEYS if not any(one == key or one.startswith(f"{key}.") for one in known)] == []
