@@ -5,6 +5,7 @@ from costkit.figures.buying.intervals import intervals
 from costkit.figures.buying.listed import (
     buckets_table,
     checks_table,
+    derived_table,
     failures_table,
     markets_table,
     parts_table,
@@ -21,6 +22,7 @@ __all__ = [
     "bill",
     "buckets_table",
     "checks_table",
+    "derived_table",
     "failures_table",
     "intervals",
     "map",

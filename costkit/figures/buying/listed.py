@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 from costkit import spot, tables
 from costkit.figures.shown import Format, Table
-from costkit.plan.buying import Policies, Savings, Scenario
+from costkit.plan.buying import Policies, Savings, Scenario, words
 from costkit.plan.buying.policies import NAMES
 from costkit.units import DAY, duration, number, percent, usd
 
 Columns = dict[str, str | tuple[str, Format]]
+LEAST_SHARE = 0.001
 
 
 def percentiles_table(answer: Savings) -> Table:
@@ -34,10 +35,22 @@ def parts_table(answer: Savings) -> Table:
     rows: list[dict[str, object]] = [
         {"part": name, "usd": amount, "share": amount / whole} for name, amount in found.items() if amount
     ]
-    columns: Columns = {"part": "Part", "usd": ("Mean", usd), "share": ("Share", percent)}
+    columns: Columns = {"part": "Part", "usd": ("Mean", usd), "share": ("Share", share)}
     return Table(
         rows or [{"part": "no simulated run finished"}], "parts", caption="The mean bill on spot", columns=columns
     )
+
+
+def share(part: float) -> str:
+    """A share of the bill, none too small to be read."""
+    return percent(round(part, 3)) if abs(part) >= LEAST_SHARE else f"below {percent(LEAST_SHARE)}"
+
+
+def derived_table(answer: Savings) -> Table:
+    """What the answer takes from tables, and what follows from the plan's inputs."""
+    rows = [{"what": what, "value": value, "source": source} for what, value, source in words.derived(answer)]
+    columns: Columns = {"what": "What follows", "value": "Value", "source": "From"}
+    return Table(rows, "derived", caption="What follows from the inputs and the tables", columns=columns)
 
 
 def checks_table(answer: Savings) -> Table:
@@ -112,6 +125,7 @@ def policies_table(found: Policies) -> Table:
             "late": one.late_fraction,
             "most_late_s": one.most_late_s,
             "preemptions": one.mean_preemptions,
+            "regret": one.regret if one.clearly_late_fraction == 0 else None,
         }
         for one in found.outcomes
     ]
@@ -126,6 +140,7 @@ def policies_table(found: Policies) -> Table:
         "late": ("Late", percent),
         "most_late_s": ("by at most", duration),
         "preemptions": ("Preemptions", number),
+        "regret": ("Above the least possible", percent),
     }
     where = "paths drawn from this market" if found.windows is None else "every start of the recorded market"
     caption = f"Deadline {duration(found.deadline_s)}, {duration(found.overhead_s)} for each changeover, on {where}"

@@ -6,12 +6,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from costkit.figures import style
+from costkit.figures.buying.listed import share
 from costkit.plan.buying import Savings
 from costkit.plan.buying.words import otherwise
-from costkit.units import percent, usd
+from costkit.units import usd
 
 _BOX = (0.03, 0.17, 0.945, 0.68)
-_HALF, _LEAST = 0.36, 0.001
+_HALF = 0.36
 _COLORS = {
     "useful work": style.BLUE,
     "work done again": style.RED,
@@ -38,7 +39,7 @@ def parts(answer: Savings) -> Figure:
     ax.set_xlim(-0.6, len(steps) + 1.6)
     at = 0.0
     for i, (name, amount) in enumerate(steps):
-        _bar(ax, i, at, amount, _COLORS[name], f"{usd(amount)}\n{_share(amount / whole)}")
+        _bar(ax, i, at, amount, _COLORS[name], f"{usd(amount)}\n{share(amount / whole)}")
         at += amount
         ax.plot([i + _HALF, i + 1 - _HALF], [at, at], color=style.PALE, linewidth=1.0)
     if steps:
@@ -57,10 +58,6 @@ def _alt(answer: Savings) -> str:
     told = ", ".join(f"{name} {usd(amount)}" for name, amount in answer.parts_usd().items() if amount)
     parts_told = f" The parts: {told}." if told else ""
     return f"{answer.where_it_goes}{parts_told} {otherwise(answer).capitalize()}: {usd(answer.on_demand_usd)}."
-
-
-def _share(share: float) -> str:
-    return percent(round(share, 3)) if abs(share) >= _LEAST else f"below {percent(_LEAST)}"
 
 
 def _bar(ax: Axes, x: int, at: float, amount: float, color: str, text: str, *, bold: bool = False) -> None:

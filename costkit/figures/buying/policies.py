@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from costkit.figures import style
 from costkit.plan.buying.policies import NAMES, Policies
-from costkit.units import percent, usd
+from costkit.units import duration, percent, usd
 
 _BOX = (0.235, 0.16, 0.60, 0.68)
 
@@ -32,7 +32,7 @@ def policies(found: Policies) -> Figure:
         ax.plot([one.p5_usd, one.p95_usd], [y, y], color=color, linewidth=6, alpha=0.35, solid_capstyle="butt")
         ax.plot([one.mean_usd], [y], "o", color=color, markersize=9, markeredgecolor="white", zorder=4)
         style.label(ax, (one.mean_usd, y), usd(one.mean_usd), color=color, offset=(0, 14), ha="center", bold=is_best)
-        told = f"late in {percent(one.late_fraction)}" if late else "never late"
+        told = f"late in {percent(one.late_fraction)},\nby up to {duration(one.most_late_s)}" if late else "never late"
         style.label(ax, (right, y), told, color=color, offset=(8, 0), bold=late)
     marks = np.arange(0, right, style.tick_step(right, most=8)).tolist()
     style.ticks(ax, "x", marks, [usd(value) for value in marks], "Bill, mean with the 5th to the 95th percentile")

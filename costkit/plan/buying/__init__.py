@@ -1,12 +1,14 @@
 """What does spot really cost this plan? Its bill and its finish on spot and on demand, and what would change them."""
 
+from costkit.plan.buying import words
 from costkit.plan.buying.answer import Savings, savings
 from costkit.plan.buying.policies import Policies, policies
 from costkit.plan.buying.scenarios import Scenario, scenarios
 from costkit.plan.buying.setup import checkpoint_bytes, job, market
 
 KEYS = (
-    "model",
+    "model.architecture",
+    "model.n_params",
     "data.n_tokens",
     "hardware",
     "training.mfu",
@@ -16,7 +18,8 @@ KEYS = (
     "training.checkpoint_gb_per_s",
     "training.restart_min",
     "market",
-    "case",
+    "case.spot_restarts",
+    "case.spot_lost_h",
 )
 """What of a plan this answer rests on."""
 
@@ -31,4 +34,5 @@ __all__ = [
     "policies",
     "savings",
     "scenarios",
+    "words",
 ]

@@ -1,7 +1,9 @@
 """Who buys what, when? Deadline policies for the plan's run, all on the same paths of its market.
 
 - The paths are drawn from the plan's market, or are its recorded one, from every start whose deadline it holds.
-- A changeover costs a restart and half a checkpoint interval of work done again.
+- A changeover costs a restart and half a checkpoint interval of work done again, to whole steps; the deadline is rounded
+  down to one. The run stops when a node is lost, and pays for none while it waits.
+- Regret is what a policy paid above the least that anybody who knew the path could have, on a few of the paths.
 - Where the plan names no deadline, one tenth more than the undisturbed time is taken.
 """
 
@@ -17,7 +19,7 @@ from costkit.plan.buying.answer import SEED, Savings
 from costkit.units import DAY, MINUTE, duration, percent, usd
 
 SLACK_FRACTION = 0.1
-N_PATHS = 300
+N_PATHS, N_REGRET = 300, 5
 _MOST_STEPS, _LEAST_STEP_S = 4000, 2 * MINUTE
 _LONGEST = 4.0
 
@@ -98,8 +100,9 @@ def _on_record(answer: Savings, trace: spot.Trace, deadline_s: float, overhead_s
         )
         return Policies(answer, deadline_s, overhead_s, trace.step_s, (), windows, why)
     names = [name for name in NAMES if name != "spot_only"]
-    found = _compared(answer, trace, deadline_s, overhead_s, names)
-    return Policies(answer, deadline_s, overhead_s, trace.step_s, found, windows)
+    steps = max(1, round(overhead_s / trace.step_s))
+    found = _compared(answer, trace, deadline_s, steps * trace.step_s, names)
+    return Policies(answer, deadline_s, steps * trace.step_s, trace.step_s, found, windows)
 
 
 def _on_paths(answer: Savings, deadline_s: float, overhead_s: float) -> Policies:
@@ -109,6 +112,7 @@ def _on_paths(answer: Savings, deadline_s: float, overhead_s: float) -> Policies
     slowest = answer.job.ideal_s * (1 + (down_s + overhead_s) / up_s) if up_s > overhead_s else math.inf
     length_s = max(deadline_s, 1.5 * slowest) * 1.2 + 10 * (down_s + overhead_s)
     step_s = max(_LEAST_STEP_S, deadline_s / _MOST_STEPS)
+    step_s = overhead_s / math.ceil(overhead_s / step_s) if overhead_s > step_s else step_s
     if math.isinf(up_s):
         why = "Nothing is ever taken away on this market: there is nothing to decide."
         return Policies(answer, deadline_s, overhead_s, step_s, (), None, why)
@@ -138,17 +142,18 @@ def _on_paths(answer: Savings, deadline_s: float, overhead_s: float) -> Policies
 def _compared(
     answer: Savings, market: spot.Trace | spot.Paths, deadline_s: float, overhead_s: float, names: list[str]
 ) -> tuple[spot.PolicyOutcome, ...]:
+    """Every policy on the same paths; a deadline within a step would call late what is done in that step."""
     nodes = answer.recorded.watched if answer.recorded is not None else 1
     return tuple(
         spot.compare(
             market,
             work_s=answer.job.ideal_s,
             overhead_s=overhead_s,
-            deadline_s=deadline_s,
+            deadline_s=math.floor(deadline_s / market.step_s * (1 + 1e-12)) * market.step_s,
             policies=names,
             spot_usd_per_hour=answer.market.spot_usd_per_hour,
             on_demand_usd_per_hour=answer.market.on_demand_usd_per_hour,
             n_nodes=nodes,
-            n_regret=0,
+            n_regret=N_REGRET,
         )
     )

@@ -124,7 +124,6 @@ def market(plan: Plan, job: spot.Job, *, n_bytes: float) -> spot.Market:
     on_spot, on_demand = usd_per_hour(plan)
     found = nodes(plan, count)
     life_s, process = _lives(plan, found, count, record)
-    failures = asked.failures_per_gpu_day
     return spot.Market(
         mean_life_s=life_s,
         spot_usd_per_hour=on_spot,
@@ -134,8 +133,7 @@ def market(plan: Plan, job: spot.Job, *, n_bytes: float) -> spot.Market:
         notice_s=asked.notice_s,
         process=process,
         hardware_life_s=spot.hardware_life_s(
-            failures_per_gpu_day=spot.failures_per_gpu_day(FAILURES_OF) if failures is None else failures,
-            n_gpus=plan.hardware.n_gpus,
+            failures_per_gpu_day=failures_per_gpu_day(plan), n_gpus=plan.hardware.n_gpus
         ),
         provision_s=asked.provision_min * MINUTE,
         fleet=spot.Fleet(
@@ -174,19 +172,36 @@ def notice_success(plan: Plan, job: spot.Job) -> float:
     )
 
 
+def failures_per_gpu_day(plan: Plan) -> float:
+    """The plan's rate of hardware failures, or that of Llama 3's run."""
+    own = plan.market.failures_per_gpu_day
+    return spot.failures_per_gpu_day(FAILURES_OF) if own is None else own
+
+
+def storage_usd_per_gb_month(plan: Plan) -> float:
+    """The plan's price of storage, or that of AWS."""
+    own = plan.market.storage_usd_per_gb_month
+    return (spot.storage_price(STORAGE).usd_per_gb_month or 0.0) if own is None else own
+
+
+def egress_usd_per_gb(plan: Plan) -> float:
+    """The plan's price of moving data to another region, or that of AWS."""
+    own = plan.market.egress_usd_per_gb
+    return (spot.storage_price(EGRESS).usd_per_gb or 0.0) if own is None else own
+
+
 def _billing(plan: Plan, n_bytes: float) -> spot.Billing:
     asked = plan.market
-    storage, egress = asked.storage_usd_per_gb_month, asked.egress_usd_per_gb
     return spot.Billing(
         first_hour_free=asked.first_hour_free,
         usd_per_hour=spot.storage_usd_per_hour(
             checkpoint_bytes=n_bytes,
             n_kept=asked.kept_checkpoints,
-            usd_per_gb_month=(spot.storage_price(STORAGE).usd_per_gb_month or 0.0) if storage is None else storage,
+            usd_per_gb_month=storage_usd_per_gb_month(plan),
         ),
         usd_per_restart=spot.move_usd(
             checkpoint_bytes=n_bytes,
-            usd_per_gb=(spot.storage_price(EGRESS).usd_per_gb or 0.0) if egress is None else egress,
+            usd_per_gb=egress_usd_per_gb(plan),
             moved_fraction=asked.moved_fraction,
         ),
         prices=price_steps(plan),
