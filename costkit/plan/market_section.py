@@ -159,8 +159,8 @@ class MarketSection(Section):
         str,
         Text(
             "Price history",
-            "A record of spot prices (AWS's describe-spot-price-history as JSON or text, or a CSV): its moves take the"
-            " place of a constant price, whose mean the discount still gives. Relative to the plan file.",
+            "A record of spot prices of one machine, as AWS's describe-spot-price-history gives it or a CSV, in place of the"
+            " discount. Relative to the plan file.",
         ),
     ] = ""
     zone: Annotated[str, Text("Zone", "The zone of the price history to use; empty: its only one.")] = ""

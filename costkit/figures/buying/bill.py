@@ -140,7 +140,7 @@ def _times(ax: Axes, answer: Savings, unit_s: float) -> list[Artist]:
         found += _marked(ax, answer.wall_s, f"spot {number(span.mid)}, {number(span.low)} to {high}", unit_s)
     if answer.deadline_s is not None:
         at = answer.deadline_s / unit_s
-        found.append(ax.axvline(at, color=style.RED, linewidth=1.2, linestyle=(0, (4, 2)), zorder=4, ymax=0.93))
+        found.append(ax.axvline(at, color=style.RED, linewidth=1.2, linestyle=(0, (4, 2)), zorder=4, ymax=0.86))
         found.append(_above(ax, at, f"deadline {number(at)}", style.RED, level=1.38))
     return found
 

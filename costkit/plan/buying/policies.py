@@ -1,8 +1,8 @@
 """Who buys what, when? Deadline policies for the plan's run, all on the same paths of its market.
 
 - The paths are drawn from the plan's market, or are its recorded one, from every start whose deadline it holds.
-- A changeover costs a restart and half a checkpoint interval of work done again, to whole steps; the deadline is rounded
-  down to one. The run stops when a node is lost, and pays for none while it waits.
+- A changeover costs a restart and half a checkpoint interval of work done again, to whole steps; the deadline is cut
+  to whole steps too. The run stops when a node is lost, and pays for none while it waits.
 - Regret is what a policy paid above the least that anybody who knew the path could have, on a few of the paths.
 - Where the plan names no deadline, one tenth more than the undisturbed time is taken.
 """

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from costkit import memory, spot, training
 from costkit.memory import parts
 from costkit.plan.buying.nodes import Nodes, nodes
+from costkit.plan.buying.prices import Prices, prices
 from costkit.plan.fitting import request
 from costkit.plan.schema import Plan
 from costkit.units import DAY, GB, MINUTE
@@ -87,12 +88,6 @@ def job(plan: Plan, *, n_bytes: float | None = None) -> spot.Job:
     )
 
 
-def usd_per_hour(plan: Plan) -> tuple[float, float]:
-    """What all GPUs cost an hour, on spot and on demand."""
-    price, left = plan.hardware.usd_per_gpu_hour * plan.hardware.n_gpus, 1 - plan.market.spot_discount_fraction
-    return (price, price / left) if plan.market.purchase == "spot" else (price * left, price)
-
-
 def recorded(plan: Plan) -> Recorded | None:
     """The market that the plan's trace recorded, or None where it names none."""
     path = plan.path_of("market.trace")
@@ -121,13 +116,12 @@ def market(plan: Plan, job: spot.Job, *, n_bytes: float) -> spot.Market:
     Raises `ValueError` of one sentence for values that can't be together.
     """
     asked, count, record = plan.market, n_nodes(plan), recorded(plan)
-    on_spot, on_demand = usd_per_hour(plan)
-    found = nodes(plan, count)
+    found, priced = nodes(plan, count), prices(plan)
     life_s, process = _lives(plan, found, count, record)
     return spot.Market(
         mean_life_s=life_s,
-        spot_usd_per_hour=on_spot,
-        on_demand_usd_per_hour=on_demand,
+        spot_usd_per_hour=priced.spot_usd_per_hour,
+        on_demand_usd_per_hour=priced.on_demand_usd_per_hour,
         capacity_wait_s=found.wait_s if record is None else record.lives.mean_wait_s,
         notice_success=notice_success(plan, job),
         notice_s=asked.notice_s,
@@ -142,7 +136,7 @@ def market(plan: Plan, job: spot.Job, *, n_bytes: float) -> spot.Market:
             is_elastic=asked.elastic,
             keeps_survivors=asked.keeps_survivors,
         ),
-        billing=_billing(plan, n_bytes),
+        billing=_billing(plan, n_bytes, priced),
     )
 
 
@@ -190,7 +184,7 @@ def egress_usd_per_gb(plan: Plan) -> float:
     return (spot.storage_price(EGRESS).usd_per_gb or 0.0) if own is None else own
 
 
-def _billing(plan: Plan, n_bytes: float) -> spot.Billing:
+def _billing(plan: Plan, n_bytes: float, priced: Prices) -> spot.Billing:
     asked = plan.market
     return spot.Billing(
         first_hour_free=asked.first_hour_free,
@@ -204,40 +198,11 @@ def _billing(plan: Plan, n_bytes: float) -> spot.Billing:
             usd_per_gb=egress_usd_per_gb(plan),
             moved_fraction=asked.moved_fraction,
         ),
-        prices=price_steps(plan),
+        prices=priced.steps,
     )
-
-
-def price_steps(plan: Plan) -> spot.PriceSteps | None:
-    """How the price moved in the plan's zone, or None where it names no history."""
-    path = plan.path_of("market.price_history")
-    return None if path is None else _price_steps(path, path.stat().st_mtime_ns, plan.market.zone)
-
-
-@functools.lru_cache(maxsize=8)
-def _price_steps(path: Path, _changed: int, zone: str) -> spot.PriceSteps | None:
-    history = spot.read_price_history(path)
-    found = history.one(zone) if zone else _only(history)
-    if len(found.times_s) < 2:
-        return None
-    return spot.price_steps(found.times_s[:-1], usd_per_hour=found.usd_per_hour[:-1], end_s=found.end_s)
-
-
-def _only(history: spot.PriceHistory) -> spot.ZonePrices:
-    """The one zone of a history."""
-    if len(history.zones) > 1:
-        raise ValueError(
-            f"market.price_history has the zones {', '.join(sorted(history.zones))}: name one in market.zone"
-        )
-    return next(iter(history.zones.values()))
 
 
 def deadline_s(plan: Plan) -> float | None:
     """When the run must be done, from its start."""
     days = plan.market.deadline_days
     return None if days is None else days * DAY
-
-
-def without_losses(market: spot.Market) -> spot.Market:
-    """The market with machines that are never taken away and never fail."""
-    return replace(market.on_demand(), hardware_life_s=math.inf)

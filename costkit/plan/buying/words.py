@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from costkit import spot, tables
 from costkit.plan.buying import setup
 from costkit.plan.buying.nodes import nodes
+from costkit.plan.buying.prices import prices
 from costkit.units import DAY, GB, HOUR, MINUTE, Range, duration, number, percent, usd
 
 if TYPE_CHECKING:
@@ -135,7 +136,8 @@ def interval(answer: Savings) -> str:
 
 def warnings(answer: Savings) -> tuple[str, ...]:
     """What a reader must know before using the answer."""
-    return tuple(text for is_so, text in (*_about_job(answer), *_about_market(answer), *_about_files(answer)) if is_so)
+    parts = (_about_job, _about_market, _about_files, _unused)
+    return tuple(text for part in parts for is_so, text in part(answer) if is_so)
 
 
 def _about_job(answer: Savings) -> list[tuple[bool, str]]:
@@ -217,9 +219,30 @@ def _about_market(answer: Savings) -> list[tuple[bool, str]]:
     ]
 
 
+def _unused(answer: Savings) -> list[tuple[bool, str]]:
+    """Keys that are set and do nothing in this plan."""
+    asked = answer.plan.market
+    return [
+        (
+            asked.weibull_shape is not None and (asked.life_law != "weibull" or answer.recorded is not None),
+            "market.weibull_shape is not used: the law of life times is another.",
+        ),
+        (bool(asked.zone and not asked.price_history), "market.zone is not used: there is no market.price_history."),
+        (
+            answer.recorded is not None and asked.measured is not None,
+            "market.measured is not used: the trace takes its place.",
+        ),
+        (
+            asked.keeps_survivors and answer.market.capacity_wait_s == 0,
+            "market.keeps_survivors changes nothing: new machines come at once.",
+        ),
+    ]
+
+
 def _about_files(answer: Savings) -> list[tuple[bool, str]]:
     found, about = answer.recorded, nodes(answer.plan, answer.market.fleet.n_nodes).about
-    notes = [] if found is None else [(True, text) for text in found.trace.warnings]
+    notes = [(True, text) for text in prices(answer.plan).warnings]
+    notes += [] if found is None else [(True, text) for text in found.trace.warnings]
     if found is None:
         return [(bool(about), about), *notes]
     count, lives = answer.market.fleet.n_nodes, found.lives

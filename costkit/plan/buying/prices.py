@@ -1,0 +1,69 @@
+"""What do all GPUs cost an hour, on spot and otherwise? The plan's price and discount, or a record of spot prices.
+
+- A record tells the price of one machine, so it is divided by `market.gpus_per_node`; its mean is over time.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+
+from costkit import spot
+from costkit.plan.schema import Plan
+from costkit.units import DAY, duration, usd
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Prices of the whole job, how the one on spot moves, and what a reader must know about them."""
+
+    spot_usd_per_hour: float
+    on_demand_usd_per_hour: float
+    steps: spot.PriceSteps | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def prices(plan: Plan) -> Prices:
+    """The plan's prices.
+
+    Raises `ValueError` of one sentence for a record that can't be read, or that has several zones and none is named.
+    """
+    asked, n_gpus = plan.market, plan.hardware.n_gpus
+    price, left = plan.hardware.usd_per_gpu_hour * n_gpus, 1 - asked.spot_discount_fraction
+    on_spot, on_demand = (price, price / left) if asked.purchase == "spot" else (price * left, price)
+    path = plan.path_of("market.price_history")
+    if path is None:
+        return Prices(on_spot, on_demand)
+    machine_usd = on_demand / n_gpus * asked.gpus_per_node
+    history = _read(path, path.stat().st_mtime_ns, asked.zone, machine_usd)
+    found = next(iter(history.zones.values()))
+    if len(history.zones) > 1:
+        zones = ", ".join(sorted(history.zones))
+        raise ValueError(f"market.price_history has the zones {zones}: name one in market.zone")
+    mean = found.mean_usd_per_hour()
+    told = (
+        f"The spot price is that of {found.instance_type or 'the machines'} in {found.zone}, {usd(mean)} an hour for a"
+        f" machine of {asked.gpus_per_node} GPUs on average; market.spot_discount_fraction is not used."
+    )
+    return Prices(
+        mean / asked.gpus_per_node * n_gpus, on_demand, _steps(found), (told, *_short(found), *history.warnings)
+    )
+
+
+@functools.lru_cache(maxsize=8)
+def _read(path: Path, _changed: int, zone: str, machine_usd: float) -> spot.PriceHistory:
+    return spot.read_price_history(path, zone=zone or None, on_demand_usd_per_hour=machine_usd)
+
+
+def _steps(found: spot.ZonePrices) -> spot.PriceSteps | None:
+    """The moves of a record; its last price began at its end and lasted for no known time."""
+    if len(found.times_s) < 2:
+        return None
+    return spot.price_steps(found.times_s[:-1], usd_per_hour=found.usd_per_hour[:-1], end_s=found.end_s)
+
+
+def _short(found: spot.ZonePrices) -> list[str]:
+    """That a short record is repeated."""
+    span = found.end_s - found.start_s
+    return [f"The record of prices spans {duration(span)} and is repeated."] if 0 < span < 30 * DAY else []
