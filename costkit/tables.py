@@ -190,12 +190,17 @@ class Gpu:
         return peaks["bf16"] if "bf16" in peaks else peaks["fp16"]
 
 
-def _number(row: Mapping[str, str], column: str, unit: float = 1.0) -> float | None:
+def number(row: Mapping[str, str], column: str, unit: float = 1.0) -> float | None:
+    """A cell as a number, in base units where `unit` is that of the column; None where it is empty.
+
+    >>> number({"mean_life_h": "0.5"}, "mean_life_h", 3600.0), number({"mean_life_h": ""}, "mean_life_h")
+    (1800.0, None)
+    """
     return float(row[column]) * unit if row[column] else None
 
 
 def _gpu_of(row: Mapping[str, str]) -> Gpu:
-    peaks = {name: _number(row, f"peak_{name}_dense_tflop_per_s", TFLOP) for name in PRECISIONS}
+    peaks = {name: number(row, f"peak_{name}_dense_tflop_per_s", TFLOP) for name in PRECISIONS}
     return Gpu(
         name=row["name"],
         vendor=row["vendor"],
@@ -203,8 +208,8 @@ def _gpu_of(row: Mapping[str, str]) -> Gpu:
         usable_bytes=float(row["usable_gib"]) * GIB,
         bandwidth_bytes_per_s=float(row["bandwidth_gb_per_s"]) * GB,
         peak_flop_per_s=MappingProxyType({name: peak for name, peak in peaks.items() if peak is not None}),
-        interconnect_bytes_per_s=_number(row, "interconnect_bidirectional_gb_per_s", GB),
-        matmul_flop_per_s=_number(row, "matmul_bf16_measured_tflop_per_s", TFLOP),
+        interconnect_bytes_per_s=number(row, "interconnect_bidirectional_gb_per_s", GB),
+        matmul_flop_per_s=number(row, "matmul_bf16_measured_tflop_per_s", TFLOP),
         verified=row["verified"],
         source=row["source"],
         as_of=row["as_of"],
@@ -293,7 +298,7 @@ class PublishedModel:
 
 def _model_of(row: Mapping[str, str]) -> PublishedModel:
     n_params = float(row["n_params"])
-    active = _number(row, "n_active_params")
+    active = number(row, "n_active_params")
     texts = {name: row[name] for name in ("name", "source", "as_of", "basis", "note")}
     return PublishedModel(
         n_params=n_params,

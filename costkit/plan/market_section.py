@@ -159,8 +159,8 @@ class MarketSection(Section):
         str,
         Text(
             "Price history",
-            "A record of spot prices of one machine, as AWS's describe-spot-price-history gives it or a CSV, in place of the"
-            " discount. Relative to the plan file.",
+            "Recorded spot prices of one machine (AWS's describe-spot-price-history or a CSV) in place of the discount."
+            " Relative to the plan file.",
         ),
     ] = ""
     zone: Annotated[str, Text("Zone", "The zone of the price history to use; empty: its only one.")] = ""

@@ -23,22 +23,14 @@ from costkit.spot.jobs import Job, Market
 from costkit.spot.lives import LAWS, Joint, Law, bathtub, empirical, exponential, joint, law, weibull
 from costkit.spot.markets import (
     Bucket,
-    HardwareFailures,
     LifeRange,
     MeasuredMarket,
-    SpotQuotes,
     aws_bucket,
-    failures_per_gpu_day,
-    hardware_failures,
     life_from_rate,
     measured_market,
     measured_markets,
-    notice_s,
-    price_ratio_range,
     rate_buckets,
     rate_range,
-    spot_quotes,
-    storage_price,
 )
 from costkit.spot.node_logs import NodeLog, read_node_log
 from costkit.spot.omniscient import omniscient, regret
@@ -47,6 +39,15 @@ from costkit.spot.paths import Paths, independent_windows, random_paths
 from costkit.spot.policies import POLICIES, Policy
 from costkit.spot.price_history import PriceHistory, ZonePrices
 from costkit.spot.price_steps import PriceSteps, price_steps
+from costkit.spot.providers import (
+    HardwareFailures,
+    StoragePrice,
+    failures_per_gpu_day,
+    hardware_failures,
+    notice_s,
+    storage_price,
+)
+from costkit.spot.quoted import SpotQuotes, price_ratio_range, spot_quotes
 from costkit.spot.reading_prices import read_price_history
 from costkit.spot.reading_traces import read_trace
 from costkit.spot.replay import Replay, replay
@@ -86,6 +87,7 @@ __all__ = [
     "SafetyNet",
     "Spells",
     "SpotQuotes",
+    "StoragePrice",
     "Trace",
     "TraceStatistics",
     "ZonePrices",

@@ -137,7 +137,12 @@ class Market:
     @property
     def is_memoryless(self) -> bool:
         """Whether life times are exponential: then every mean here has a closed form."""
-        return self.law.name == "exponential" and self.billing.prices is None and not self.fleet.is_elastic
+        return self.has_best_interval and self.billing.prices is None
+
+    @property
+    def has_best_interval(self) -> bool:
+        """Whether the interval of least time is known exactly: for exponential lives and a job that stops."""
+        return self.law.name == "exponential" and not self.fleet.is_elastic
 
     @property
     def loss_life_s(self) -> float:

@@ -1,4 +1,4 @@
-"""How long do interruptible machines live, and what do they cost? What was measured, and what providers tell.
+"""How long do interruptible machines live? What was measured, and what providers tell.
 
 - No public trace of lives on H100s or newer was found: what was measured is of V100s, A100s, K80s and T4s, from 2021 to
   2023.
@@ -13,25 +13,19 @@ from __future__ import annotations
 import calendar
 import functools
 import math
-import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from costkit import tables
-from costkit.units import DAY, HOUR, Range, duration, require_positive
+from costkit.units import HOUR, duration, require_positive
 
 _GPU_DEVICES = ("a100", "k80", "v100")
 _WATCHED = {"availability": "by probes that start and stop a machine", "preemption": "on machines held until lost"}
-_FLOOR_FRACTION = 0.1
 _NO_RATE = (
     "gcp tells how many of the machines that stopped were preempted, which holds no time: no life follows from it."
     " Give a mean life, or take a measured market."
 )
-
-
-def _number(row: Mapping[str, str], column: str, unit: float = 1.0) -> float | None:
-    return float(row[column]) * unit if row[column] else None
 
 
 @dataclass(frozen=True)
@@ -77,11 +71,11 @@ def _market_of(row: Mapping[str, str]) -> MeasuredMarket:
         n_gpus_per_node=int(row["n_gpus_per_node"]),
         nodes=int(row["capacity"]),
         mean_life_s=HOUR / losses_per_hour if losses_per_hour else math.inf,
-        mean_up_s=_number(row, "mean_up_h", HOUR),
-        mean_wait_s=_number(row, "mean_down_h", HOUR),
-        available_fraction=_number(row, "available_fraction"),
+        mean_up_s=tables.number(row, "mean_up_h", HOUR),
+        mean_wait_s=tables.number(row, "mean_down_h", HOUR),
+        available_fraction=tables.number(row, "available_fraction"),
         burst_nodes=float(row["mean_burst_nodes"]),
-        weibull_shape=_number(row, "weibull_shape"),
+        weibull_shape=tables.number(row, "weibull_shape"),
         note=_measured_on(row),
     )
 
@@ -164,7 +158,7 @@ def rate_range(provider: str, bucket: str) -> LifeRange:
     _refuse_gcp(provider)
     row = tables.lookup(f"bucket of {provider}", bucket, tables.lookup("provider of rates", provider, _rates()))
     period_s = float(row["period_h"]) * HOUR
-    high = _number(row, "high_fraction")
+    high = tables.number(row, "high_fraction")
     shortest_s = 0.0 if high is None else _life_s(high, period_s)
     longest_s = _life_s(float(row["low_fraction"]), period_s)
     said = f"{provider}'s {bucket.rstrip('%')}% per {row['per']} is a mean life"
@@ -233,171 +227,3 @@ def aws_bucket(instance_type: str, region: str) -> Bucket:
     """
     regions = tables.lookup("instance type", instance_type, _buckets())
     return tables.lookup(f"region with {instance_type}", region, regions)
-
-
-@dataclass(frozen=True)
-class HardwareFailures:
-    """How often hardware stopped a run that nobody took machines from; None where it is not known."""
-
-    run: str
-    gpu: str
-    n_gpus: int | None
-    days: float | None
-    failures_per_gpu_day: float
-    basis: str
-    source: str
-    as_of: str
-    note: str = ""
-
-    @property
-    def gpu_life_s(self) -> float:
-        """Time between two failures for each GPU; a job on n GPUs has an n-th of it."""
-        return DAY / self.failures_per_gpu_day
-
-
-def _failures_of(row: Mapping[str, str]) -> HardwareFailures:
-    if row["n_failures"]:
-        rate = float(row["n_failures"]) / (float(row["n_gpus"]) * float(row["days"]))
-    else:
-        rate = float(row["failures_per_gpu_day"])
-    return HardwareFailures(
-        **{name: row[name] for name in ("run", "gpu", "basis", "source", "as_of", "note")},
-        n_gpus=int(row["n_gpus"]) if row["n_gpus"] else None,
-        days=_number(row, "days"),
-        failures_per_gpu_day=rate,
-    )
-
-
-@functools.cache
-def hardware_failures() -> Mapping[str, HardwareFailures]:
-    """Failures of hardware by run."""
-    return MappingProxyType({row["run"]: _failures_of(row) for row in tables.rows("hardware_failures.csv")})
-
-
-def failures_per_gpu_day(run: str = "llama-3-405b") -> float:
-    """How often hardware fails under a run, per GPU and day: failures / (GPUs * days) where they were counted.
-
-    >>> f"{failures_per_gpu_day('llama-3-405b'):.3e}"
-    '4.736e-04'
-    """
-    return tables.lookup("run with hardware failures", run, hardware_failures()).failures_per_gpu_day
-
-
-def notice_s(provider: str) -> float:
-    """How long before it goes a machine is told, at best.
-
-    >>> notice_s("aws"), notice_s("azure")
-    (120.0, 30.0)
-    """
-    notices = {row["provider"]: float(row["notice_s"]) for row in tables.rows("termination_notices.csv")}
-    return tables.lookup("provider with a notice", provider, notices)
-
-
-@dataclass(frozen=True)
-class StoragePrice:
-    """What it costs to keep a GB (1e9 bytes) for a month, or to move one; None where the price is of the other."""
-
-    name: str
-    provider: str
-    region: str
-    to_region: str
-    usd_per_gb_month: float | None
-    usd_per_gb: float | None
-    source: str
-    as_of: str
-    note: str = ""
-
-
-@functools.cache
-def storage_prices() -> Mapping[str, StoragePrice]:
-    """Prices of keeping and moving data, by name.
-
-    >>> storage_prices()["s3-standard"].usd_per_gb_month, storage_prices()["egress-us-eu"].usd_per_gb
-    (0.023, 0.02)
-    """
-    numbers = ("usd_per_gb_month", "usd_per_gb")
-    listed = (
-        StoragePrice(
-            **{name: text for name, text in row.items() if name not in numbers},
-            usd_per_gb_month=_number(row, "usd_per_gb_month"),
-            usd_per_gb=_number(row, "usd_per_gb"),
-        )
-        for row in tables.rows("storage_prices.csv")
-    )
-    return MappingProxyType({price.name: price for price in listed})
-
-
-def storage_price(name: str) -> StoragePrice:
-    """The price of that name."""
-    return tables.lookup("storage price", name, storage_prices())
-
-
-@dataclass(frozen=True)
-class SpotQuotes:
-    """Spot prices of one GPU over zones and providers, and their ratios to the on-demand price in the same region.
-
-    A ratio of 1 is a zone without a discount, one of exactly 0.1 a floor and no market price: both are real offers and
-    stay, and are counted. A price without an on-demand price beside it has no ratio.
-    """
-
-    gpu: str
-    prices: tuple[float, ...]
-    ratios: tuple[float, ...]
-
-    @property
-    def usd_per_gpu_hour(self) -> Range:
-        """The lowest, the median and the highest price."""
-        return _spread(self.gpu, self.prices)
-
-    @property
-    def price_ratio(self) -> Range:
-        """The lowest, the median and the highest ratio to the on-demand price."""
-        return _spread(self.gpu, self.ratios)
-
-    @property
-    def n_no_discount(self) -> int:
-        """How many cost what on-demand costs, or more."""
-        return sum(ratio >= 1 for ratio in self.ratios)
-
-    @property
-    def n_at_floor(self) -> int:
-        """How many are a tenth of the on-demand price, up to the rounding of the prices."""
-        return sum(math.isclose(ratio, _FLOOR_FRACTION, rel_tol=5e-4) for ratio in self.ratios)
-
-
-def _spread(gpu: str, values: tuple[float, ...]) -> Range:
-    if not values:
-        raise ValueError(f"No spot price of {gpu} has an on-demand price beside it; give the ratio yourself.")
-    return Range(min(values), statistics.median(values), max(values))
-
-
-def _machine(quote: tables.Quote) -> tuple[str, ...]:
-    return quote.provider, quote.instance_type, quote.region, quote.as_of, quote.source
-
-
-def spot_quotes(gpu: str, *, provider: str | None = None) -> SpotQuotes:
-    """The spot prices of a GPU, of all providers or of one.
-
-    >>> h100 = spot_quotes("H100-SXM5-80GB", provider="aws")
-    >>> h100.usd_per_gpu_hour, h100.n_no_discount
-    (Range(low=1.7808, mid=2.7029, high=6.88), 2)
-    """
-    on_demand = {
-        _machine(quote): quote.usd_per_gpu_hour for quote in tables.quotes(gpu, purchase="on_demand", provider=provider)
-    }
-    offers = tables.quotes(gpu, purchase="spot", provider=provider)
-    if not offers:
-        seller = provider or "any provider"
-        raise ValueError(f"There is no spot price of {gpu} at {seller}; give one of your own.")
-    ratios = (quote.usd_per_gpu_hour / on_demand[_machine(quote)] for quote in offers if _machine(quote) in on_demand)
-    return SpotQuotes(gpu, tuple(sorted(quote.usd_per_gpu_hour for quote in offers)), tuple(sorted(ratios)))
-
-
-def price_ratio_range(gpu: str) -> Range:
-    """Spot over on-demand price of a GPU in the same region: the lowest, the median and the highest of all zones.
-
-    >>> ratio = price_ratio_range("H100-SXM5-80GB")
-    >>> f"{ratio.low:.2f} {ratio.mid:.2f} {ratio.high:.2f}"
-    '0.18 0.39 1.00'
-    """
-    return spot_quotes(gpu).price_ratio

@@ -72,7 +72,7 @@ def expected_usd(answer: Savings, interval_s: np.ndarray) -> np.ndarray:
 
 def _finding(answer: Savings) -> str:
     told = answer.how_often_to_save
-    if not answer.market.is_memoryless and " On this market, " in told:
+    if not answer.market.has_best_interval and " On this market, " in told:
         told = f"On this market, {told.split(' On this market, ')[1]}"
         return told[0].upper() + told[1:].removesuffix(".")
     return told.split("; ")[0].split(". ")[0].removesuffix(".")
@@ -80,7 +80,7 @@ def _finding(answer: Savings) -> str:
 
 def _about(answer: Savings) -> str:
     told = f"Losses every {duration(answer.market.loss_life_s)}, {duration(answer.job.checkpoint_write_s)} to write"
-    if answer.market.is_memoryless:
+    if answer.market.has_best_interval:
         return told
     return f"{told}. Line: lives without a past, a run that stops. Dots: simulated on this market"
 
@@ -133,7 +133,7 @@ def _own(ax: Axes, answer: Savings) -> None:
     if answer.job.has_checkpoints:
         places.append(("this plan", answer.job.checkpoint_every_s, style.BLUE))
     lost_h = answer.plan.case.spot_lost_h
-    if lost_h and answer.market.is_memoryless:
+    if lost_h and answer.market.has_best_interval:
         places.append((f"a loss costs the {lost_h:g} h that are told", 2 * lost_h * HOUR, style.RED))
     (left, right), (low, top) = ax.get_xlim(), ax.get_ylim()
     for i, (name, at_s, color) in enumerate(places):
@@ -152,7 +152,7 @@ def _own(ax: Axes, answer: Savings) -> None:
 
 def _cost(answer: Savings, every_s: float) -> float:
     """The expected bill for one interval: the plan's own is simulated where the market has no closed form."""
-    own = every_s == answer.job.checkpoint_every_s and not answer.market.is_memoryless and answer.finishes
+    own = every_s == answer.job.checkpoint_every_s and not answer.market.has_best_interval and answer.finishes
     if own and answer.outcomes is not None:
         return float((answer.outcomes.machine_usd - answer.outcomes.credit_usd).mean())
     return float(expected_usd(answer, np.array(every_s)))

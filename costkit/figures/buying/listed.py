@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from costkit import spot, tables
 from costkit.figures.shown import Format, Table
-from costkit.plan.buying import Policies, Savings, Scenario, words
+from costkit.plan.buying import Policies, Savings, Scenario, derived
 from costkit.plan.buying.policies import NAMES
 from costkit.units import DAY, duration, number, percent, usd
 
@@ -48,7 +48,7 @@ def share(part: float) -> str:
 
 def derived_table(answer: Savings) -> Table:
     """What the answer takes from tables, and what follows from the plan's inputs."""
-    rows = [{"what": what, "value": value, "source": source} for what, value, source in words.derived(answer)]
+    rows = [{"what": what, "value": value, "source": source} for what, value, source in derived(answer)]
     columns: Columns = {"what": "What follows", "value": "Value", "source": "From"}
     return Table(rows, "derived", caption="What follows from the inputs and the tables", columns=columns)
 

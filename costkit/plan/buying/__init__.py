@@ -1,7 +1,7 @@
 """What does spot really cost this plan? Its bill and its finish on spot and on demand, and what would change them."""
 
-from costkit.plan.buying import words
 from costkit.plan.buying.answer import Savings, savings
+from costkit.plan.buying.derived import derived
 from costkit.plan.buying.policies import Policies, policies
 from costkit.plan.buying.scenarios import Scenario, scenarios
 from costkit.plan.buying.setup import checkpoint_bytes, job, market
@@ -29,10 +29,10 @@ __all__ = [
     "Savings",
     "Scenario",
     "checkpoint_bytes",
+    "derived",
     "job",
     "market",
     "policies",
     "savings",
     "scenarios",
-    "words",
 ]

@@ -17,6 +17,7 @@ import numpy as np
 from costkit import spot
 from costkit.plan.buying import setup, words
 from costkit.plan.buying.keys import errors_by_keys
+from costkit.plan.buying.warnings import warnings
 from costkit.plan.schema import Plan
 from costkit.units import DAY, Range
 
@@ -126,7 +127,7 @@ class Savings:
     @cached_property
     def swept(self) -> tuple[tuple[float, float], ...]:
         """(interval, mean bill of the machines) simulated at a few intervals, for a market without a closed form."""
-        if self.market.is_memoryless or not 0 < self.best_interval_s < math.inf:
+        if self.market.has_best_interval or not 0 < self.best_interval_s < math.inf:
             return ()
         most = self.job.work_s if self.market.fleet.is_elastic else 20 * self.best_interval_s
         every = np.geomspace(self.best_interval_s / 20, max(min(most, self.job.work_s), self.best_interval_s), N_SWEPT)
@@ -148,7 +149,7 @@ class Savings:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader must know before using the answer."""
-        return words.warnings(self)
+        return warnings(self)
 
     @property
     def where_it_goes(self) -> str:

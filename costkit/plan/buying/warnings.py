@@ -1,0 +1,140 @@
+"""What must a reader know before using the answer? What is odd about plan, market and files, and unused keys."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from costkit.plan.buying.nodes import nodes
+from costkit.plan.buying.prices import prices
+from costkit.plan.buying.words import otherwise
+from costkit.units import MINUTE, duration, number, percent, usd
+
+if TYPE_CHECKING:
+    from costkit.plan.buying.answer import Savings
+
+_SURE, _SHORT_S = 0.5, 10 * MINUTE
+
+
+def warnings(answer: Savings) -> tuple[str, ...]:
+    """What a reader must know before using the answer."""
+    parts = (_about_job, _about_market, _about_files, _unused)
+    return tuple(text for part in parts for is_so, text in part(answer) if is_so)
+
+
+def _about_job(answer: Savings) -> list[tuple[bool, str]]:
+    job, market, plan = answer.job, answer.market, answer.plan
+    every, write, life = job.checkpoint_every_s, job.checkpoint_write_s, market.loss_life_s
+    return [
+        (
+            not job.has_checkpoints and answer.finishes,
+            f"No checkpoint is ever written: each of the losses, one every {duration(life)}, costs all that was done.",
+        ),
+        (
+            job.has_checkpoints and every > job.work_s,
+            (
+                f"A checkpoint every {duration(every)} is longer than the run of {duration(job.work_s)}: only its end"
+                " is saved."
+            ),
+        ),
+        (
+            job.has_checkpoints and write > every,
+            f"Writing a checkpoint takes {duration(write)}, longer than the {duration(every)} between two of them.",
+        ),
+        (
+            plan.training.goodput_fraction < 1,
+            (
+                "training.goodput_fraction is not applied here: losses, restarts and writing are counted one by one."
+                f" The run would take {duration(job.work_s)} if nothing were lost."
+            ),
+        ),
+        (
+            plan.market.notice_reliability_fraction > 0 and market.notice_success == 0,
+            (
+                f"A checkpoint takes {duration(write)} to write, and the notice is {duration(market.notice_s)}: notices"
+                " save nothing."
+            ),
+        ),
+    ]
+
+
+def _about_market(answer: Savings) -> list[tuple[bool, str]]:
+    market, asked = answer.market, answer.plan.market
+    unfinished = 0.0 if answer.outcomes is None else answer.outcomes.unfinished_fraction
+    return [
+        (
+            market.price_ratio > 1,
+            (
+                f"Spot is dearer than {otherwise(answer)} here: {usd(market.spot_usd_per_hour)} an hour against"
+                f" {usd(market.on_demand_usd_per_hour)}."
+            ),
+        ),
+        (market.price_ratio == 1, f"Spot costs as much as {otherwise(answer)} here: it can only lose."),
+        (
+            market.mean_life_s < _SHORT_S,
+            (
+                f"A mean life of {duration(market.mean_life_s)} for the whole job is shorter than any that was"
+                " measured: is the unit right?"
+            ),
+        ),
+        (
+            0 < unfinished < _SURE,
+            (
+                f"{percent(unfinished)} of the simulated runs were given up after {number(answer.give_up)} times the"
+                " undisturbed time."
+            ),
+        ),
+        (
+            market.fleet.burst_nodes == 1 and market.fleet.n_nodes > 1 and answer.recorded is None,
+            (
+                f"The {market.fleet.n_nodes:,} nodes are lost one by one here, the worst case: measured losses took"
+                " several at once (market.burst_nodes)."
+            ),
+        ),
+        (
+            answer.recorded is None and asked.measured is None,
+            (
+                "Public measurements of spot lives are of 2021 to 2023 and mostly of V100s; nobody has published those"
+                " of newer GPUs."
+            ),
+        ),
+    ]
+
+
+def _unused(answer: Savings) -> list[tuple[bool, str]]:
+    """Keys that are set and do nothing in this plan."""
+    asked = answer.plan.market
+    return [
+        (
+            asked.weibull_shape is not None and (asked.life_law != "weibull" or answer.recorded is not None),
+            "market.weibull_shape is not used: the law of life times is another.",
+        ),
+        (bool(asked.zone and not asked.price_history), "market.zone is not used: there is no market.price_history."),
+        (
+            answer.recorded is not None and asked.measured is not None,
+            "market.measured is not used: the trace takes its place.",
+        ),
+        (
+            asked.keeps_survivors and answer.market.capacity_wait_s == 0,
+            "market.keeps_survivors changes nothing: new machines come at once.",
+        ),
+    ]
+
+
+def _about_files(answer: Savings) -> list[tuple[bool, str]]:
+    found, about = answer.recorded, nodes(answer.plan, answer.market.fleet.n_nodes).about
+    notes = [(True, text) for text in prices(answer.plan).warnings]
+    notes += [] if found is None else [(True, text) for text in found.trace.warnings]
+    if found is None:
+        return [(bool(about), about), *notes]
+    count, lives = answer.market.fleet.n_nodes, found.lives
+    fewer = (
+        f"It watched {found.watched:,} of the {count:,} nodes: the rest is taken to be lost independently."
+        if found.watched < count
+        else ""
+    )
+    told = (
+        f"Lives and waits are those of {found.trace.name}, on average {duration(lives.mean_s)} and"
+        f" {duration(lives.mean_wait_s)}; market.measured, node_life_h, life_law and capacity_wait_min are not used."
+        f" {fewer}"
+    )
+    return [(True, told.strip()), *notes]
