@@ -111,9 +111,25 @@ def duration(seconds: float) -> str:
     """
     if not math.isfinite(seconds):
         return number(seconds)
-    least = ((2 * YEAR, YEAR, "years"), (2 * DAY, DAY, "days"), (HOUR, HOUR, "hours"), (MINUTE, MINUTE, "minutes"))
-    unit, name = next(((unit, name) for size, unit, name in least if abs(seconds) >= size), (1.0, "seconds"))
+    unit, name = _time_unit(seconds)
     return f"{number(seconds / unit)} {name}"
+
+
+def duration_range(value: Range) -> str:
+    """The ends of a time span, in the unit of its middle; an end that never comes is called so.
+
+    >>> duration_range(Range(1.9e6, 2e6, 2.1e6)), duration_range(Range(60.0, 90.0, math.inf))
+    ('22.0 to 24.3 days', '1.00 to never minutes')
+    """
+    unit, name = _time_unit(value.mid if math.isfinite(value.mid) else value.low)
+    low, high = ("never" if math.isinf(end) else number(end / unit) for end in (value.low, value.high))
+    return f"{low} to {high} {name}"
+
+
+def _time_unit(seconds: float) -> tuple[float, str]:
+    """The unit that a person would use, in seconds, and its name."""
+    least = ((2 * YEAR, YEAR, "years"), (2 * DAY, DAY, "days"), (HOUR, HOUR, "hours"), (MINUTE, MINUTE, "minutes"))
+    return next(((unit, name) for size, unit, name in least if abs(seconds) >= size), (1.0, "seconds"))
 
 
 def gib(n_bytes: float) -> str:

@@ -11,10 +11,11 @@ from costkit.claims import Checked
 from costkit.units import GB
 
 SCALING, TABLES, MEMORY = claims.scaling_checks(), claims.chinchilla_tables(), claims.memory_checks()
-LISTED = [*tables.rows("scaling_checks.csv"), *tables.rows("memory_checks.csv")]
+SPOT = claims.spot_checks()
+LISTED = [*tables.rows("scaling_checks.csv"), *tables.rows("memory_checks.csv"), *tables.rows("spot_checks.csv")]
 ROWS = {row["id"]: row for row in LISTED}
 OURS = {check.id: check.recomputed for check in MEMORY}
-by_check = pytest.mark.parametrize("check", [*SCALING, *TABLES, *MEMORY], ids=lambda check: check.id)
+by_check = pytest.mark.parametrize("check", [*SCALING, *TABLES, *MEMORY, *SPOT], ids=lambda check: check.id)
 
 
 def printed(check: Checked) -> str:
@@ -88,7 +89,7 @@ def test_every_kind_of_formula_is_used_and_every_one_used_is_known() -> None:
 
 def test_no_check_is_listed_twice() -> None:
     """Each row of the tables of checks has a name of its own."""
-    assert len(ROWS) == len(LISTED) == len(SCALING) + len(MEMORY)
+    assert len(ROWS) == len(LISTED) == len(SCALING) + len(MEMORY) + len(SPOT)
 
 
 def test_every_row_of_the_papers_tables_has_an_id_of_its_own() -> None:
@@ -354,7 +355,7 @@ def test_a_note_that_sets_printed_figures_against_each_other_counts_right(
 
 def test_everything_checked_is_checked_together() -> None:
     """`check` returns the papers' figures, their tables' rows and the lesson's."""
-    assert claims.check() == [*SCALING, *TABLES, *MEMORY]
+    assert claims.check() == [*SCALING, *TABLES, *MEMORY, *SPOT]
 
 
 def test_a_reader_s_own_memory_claims_are_checked_in_their_unit(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from costkit import plan, report, scaling, tables
 from costkit.cli import main
 
-COMMANDS = ("report", "plan", "frontier", "memory", "fit", "gpus", "laws", "quotes", "sources", "notebooks")
+COMMANDS = ("report", "plan", "frontier", "memory", "spot", "fit", "gpus", "laws", "quotes", "sources", "notebooks")
 
 
 @pytest.fixture
@@ -274,6 +274,88 @@ def test_memory_output_file_is_whole(folder: Path, capsys: pytest.CaptureFixture
     text = told(capsys, "memory", "--csv")
     assert told(capsys, "memory", "--csv", "-o", "a.csv") == ""
     assert ((folder / "a.csv").read_text(), list(folder.iterdir())) == (text, [folder / "a.csv"])
+
+
+def test_spot_prints_the_answer_first(capsys: pytest.CaptureFixture[str]) -> None:
+    """The sentence of the panel, every key number, where the money goes, then every warning."""
+    answer = plan.savings(plan.read("case-50k"))
+    text = told(capsys, "spot")
+    assert text.splitlines()[0] == answer.headline
+    parts = (*(label for label, _ in answer.facts), "useful work", answer.how_often_to_save, answer.where_it_pays)
+    places = [text.find(part) for part in (*parts, *answer.warnings)]
+    assert (-1 in places, places) == (False, sorted(places))
+
+
+def test_spot_json_carries_the_whole_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    """Headline, key numbers, warnings, the numbers behind them and the percentiles at full precision."""
+    answer = plan.savings(plan.read("finetune-7b"))
+    found = json.loads(told(capsys, "spot", "--plan", "finetune-7b", "--json"))
+    assert (found["headline"], found["facts"]) == (answer.headline, dict(answer.facts))
+    assert (found["warnings"], found["rows"]) == (list(answer.warnings), answer.rows())
+    assert {name: found[name] for name in answer.numbers()} == answer.numbers()
+
+
+def test_spot_json_of_a_run_that_never_ends_is_json(capsys: pytest.CaptureFixture[str]) -> None:
+    """What is infinite is null, which every program reads."""
+    text = told(capsys, "spot", "--set", "training.checkpoint_every_min=inf", "--json")
+    found = json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    assert (found["spot_usd"]["mid"], found["losing_fraction"]) == (None, 1.0)
+
+
+def test_spot_csv_carries_the_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    """One line a percentile, with its dollars and seconds as they are."""
+    table = list(csv.DictReader(io.StringIO(told(capsys, "spot", "--csv"))))
+    rows = plan.savings(plan.read("case-50k")).rows()
+    assert [{key: float(value) for key, value in row.items()} for row in table] == rows
+
+
+def test_spot_takes_overrides_and_tokens(capsys: pytest.CaptureFixture[str]) -> None:
+    """--set may be given again, all of them count, and a token is as good as a name."""
+    options = ("--set", "market.node_life_h=12", "--set", "market.deadline_days=25")
+    changed = plan.read("case-50k", {"market.node_life_h": 12, "market.deadline_days": 25})
+    headline = plan.savings(changed).headline
+    assert told(capsys, "spot", *options).splitlines()[0] == headline
+    assert told(capsys, "spot", "--plan", changed.token()).splitlines()[0] == headline
+
+
+@pytest.mark.parametrize("name", plan.names())
+def test_spot_answers_every_plan(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    """Each plan that ships has an answer that ends with its sentence's full stop."""
+    assert told(capsys, "spot", "--plan", name).splitlines()[0].endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        (["market.spot_discount_fraction=60"], "it looks like a percentage, write 0.6"),
+        (["market.spot_discount_fraction=1.0"], "market.spot_discount_fraction must be from -1 to 0.999"),
+        (["market.node_life_h=0"], "market.node_life_h must be from 0.001 to 1e6 hours, not 0"),
+        (["market.node_lfe_h=6"], "Did you mean 'market.node_life_h'?"),
+        (["market.burst_nodes=5"], "market.burst_nodes is 5, but 32 GPUs with 8 to a node fill only 4"),
+        (["market.elastic=true", "market.keeps_survivors=true"], "market.keeps_survivors"),
+        (["market.trace=none.csv"], "market.trace: no file 'none.csv'"),
+        (["market.price_history=none.csv"], "market.price_history: no file 'none.csv'"),
+        (["market.failures_per_gpu_day=10"], "market.failures_per_gpu_day is too high"),
+        (["training.checkpoint_every_min=0"], "training.checkpoint_every_min must be from 0.01"),
+        (["training.checkpoint_every_min=often"], "training.checkpoint_every_min must be a number of minutes"),
+    ],
+)
+def test_spot_refuses_in_one_sentence(
+    folder: Path, capsys: pytest.CaptureFixture[str], settings: list[str], sentence: str
+) -> None:
+    """What no plan may say, and what can't be together, exits with 2, and no file is written."""
+    options = [part for setting in settings for part in ("--set", setting)]
+    assert sentence in told(capsys, "spot", *options, "-o", "a.txt", status=2)
+    assert list(folder.iterdir()) == []
+
+
+def test_spot_reads_a_trace_of_the_current_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The path of a record is that of the folder in which the command is given."""
+    rows = "".join(f"{3600 * hour},{4 if hour % 7 else 0}\n" for hour in range(200))
+    (folder / "mine.csv").write_text("time_s,available\n" + rows)
+    assert "Lives and waits are those of mine, on average 6.00 hours" in told(
+        capsys, "spot", "--set", "market.trace=mine.csv"
+    )
 
 
 def test_frontier_output_file_is_whole(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,7 +20,7 @@ from costkit import figures, panels, plan
 from costkit.panels import Panel, View, stops, typed
 from costkit.panels.changes import named
 from costkit.panels.controls import Control
-from costkit.panels.views import FrontierView, MemoryView
+from costkit.panels.views import FrontierView, MemoryView, SpotView
 from costkit.plan import Field, Plan
 
 BUDGET, GPUS, MFU, UNIQUE = "training.budget_usd", "hardware.n_gpus", "training.mfu", "data.unique_tokens"
@@ -932,3 +932,145 @@ def test_memory_is_exported_as_shown_after_a_refusal(tmp_path: Path) -> None:
     answer = plan.footprint(plan.replace(plan.read("finetune-7b"), {MICRO: 8}))
     assert drawing.read_text(encoding="utf-8") == figures.svg(figures.fitting.phases(answer))
     assert rows.read_text(encoding="utf-8").count("\n") == len(answer.rows()) + 1
+
+
+DISCOUNT, LIFE, EVERY, BURST = (
+    "market.spot_discount_fraction",
+    "market.node_life_h",
+    "training.checkpoint_every_min",
+    "market.burst_nodes",
+)
+
+
+@pytest.mark.parametrize("name", plan.names())
+def test_the_spot_panel_opens_on_every_plan(name: str) -> None:
+    """Each plan that ships has an answer, and its panel shows the same picture as the page."""
+    panel = panels.spot(plan.read(name))
+    answer = plan.savings(plan.read(name))
+    assert (panel.message, panel.fault, panel.presets.value) == ("", None, name)
+    assert panel.headline == answer.headline
+    assert image(panel) == figures.png(figures.buying.bill(answer))
+
+
+def test_the_spot_panel_has_six_groups_of_keys_of_the_plan() -> None:
+    """No more than a reader can survey, and each control is a value that a plan file can hold."""
+    panel = panels.spot("case-50k")
+    assert len(panel.children[2].children[0].children) == 6
+    assert [key for key in panel.controls if key not in plan.fields()] == []
+    assert {DISCOUNT, LIFE, EVERY, BURST, "market.deadline_days"} <= set(panel.controls)
+
+
+@pytest.mark.parametrize("name", ["case-50k", "finetune-7b", "smollm3-3b"])
+def test_the_spot_panel_answers_each_control_without_fault(name: str) -> None:
+    """From end to end of every slider and list there is an answer or a sentence, never a fault."""
+    panel = panels.spot(name)
+    for control in panel.controls.values():
+        scale = getattr(control, "slider", None)
+        for position in (0, scale.max // 2, scale.max) if scale else range(0, len(control.box.options), 8):
+            if scale:
+                scale.value = position
+            else:
+                control.box.index = position
+            assert (panel.fault, "\n" in panel.message) == (None, False)
+        panel.reset()
+        assert panel.message == ""
+
+
+def test_going_on_with_fewer_nodes_is_answered_in_no_time() -> None:
+    """A tick of one box does not make the reader wait, however many nodes there are."""
+    panel = panels.spot("llama-2-7b")
+    panel.set("market.elastic", True)
+    assert (panel.message, panel.redraw_s < 2.0) == ("", True)
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        *((EVERY, text) for text in ("60%", "often", "", "-5", "1e99", "6 apples")),
+        *((DISCOUNT, text) for text in ("100%", "all", "-2")),
+        *((LIFE, text) for text in ("0", "never", "-1")),
+        (BURST, "9"),
+        ("market.deadline_days", "soon"),
+        ("market.notice_reliability_fraction", "150%"),
+    ],
+)
+def test_what_spot_refuses_keeps_the_last_good_picture(key: str, text: str) -> None:
+    """One sentence that names the control, the control marked, the picture of before; the plan as it was."""
+    panel = panels.spot("case-50k")
+    before = panel.plan, image(panel), panel.headline
+    panel.set(key, text)
+    assert panel.message.startswith(field_of(key).label)
+    assert "\n" not in panel.message
+    assert (panel.plan, image(panel), panel.headline) == before
+    assert ("costkit-refused" in panel.controls[key]._dom_classes, panel.fault) == (True, None)
+
+
+@pytest.mark.parametrize("text", ["unlimited", "inf"])
+def test_an_interval_without_end_is_told_as_no_checkpoints(text: str) -> None:
+    """Who never saves is told what that means, and the box says it back."""
+    panel = panels.spot("case-50k")
+    panel.controls[EVERY].box.value = text
+    assert (panel.plan.training.checkpoint_every_min, panel.controls[EVERY].box.value) == (math.inf, "unlimited")
+    assert panel.headline.startswith("Without checkpoints this run practically never finishes")
+
+
+@pytest.mark.parametrize("text", ["60", "60%", "0.6"])
+def test_a_discount_is_typed_as_people_write_it(text: str) -> None:
+    """With or without its sign, as a share or in per cent."""
+    panel = panels.spot(plan.read("case-50k", {DISCOUNT: 0.3}))
+    panel.controls[DISCOUNT].box.value = text
+    assert (panel.message, panel.plan.market.spot_discount_fraction) == ("", 0.6)
+
+
+def test_spot_answers_once_the_nodes_are_enough() -> None:
+    """A burst of nine of four nodes is refused, and answered as soon as a smaller one is typed."""
+    panel = panels.spot("case-50k")
+    panel.set(BURST, "9")
+    panel.set(BURST, "3")
+    assert (panel.message, panel.plan.market.burst_nodes) == ("", 3)
+
+
+def test_spot_s_warnings_are_notes() -> None:
+    """What must be known before using the answer stands under its sentence."""
+    panel = panels.spot("finetune-7b")
+    warnings = plan.savings(plan.read("finetune-7b")).warnings
+    assert warnings
+    assert [text for text in warnings if f"<b>Note:</b> {html.escape(text)}" not in panel.words.value] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        *((name, {}) for name in plan.names()),
+        ("case-50k", {"market.deadline_days": 30}),
+        ("case-50k", {EVERY: math.inf}),
+        ("case-50k", {"market.notice_reliability_fraction": 1.0, "market.failures_per_gpu_day": 0.0}),
+    ],
+)
+def test_every_fact_of_spot_has_a_place(name: str, changes: dict[str, object]) -> None:
+    """The facts of spot and their places go by the same names, in the same order."""
+    shown = SpotView()(plan.replace(plan.read(name), changes))
+    labels = [label for label, _ in shown.facts]
+    assert labels == [label for label in shown.places if label in labels]
+
+
+def test_spot_is_exported_as_shown_after_a_refusal(tmp_path: Path) -> None:
+    """The drawing for print is that of the last good plan, and the rows are its percentiles."""
+    panel = panels.spot("case-50k")
+    panel.set(DISCOUNT, 0.5)
+    panel.set(BURST, 9)
+    assert panel.message
+    drawing, rows = panel.export_figure(tmp_path / "spot.svg"), panel.export_csv(tmp_path / "spot.csv")
+    assert drawing
+    assert rows
+    answer = plan.savings(plan.replace(plan.read("case-50k"), {DISCOUNT: 0.5}))
+    assert drawing.read_text(encoding="utf-8") == figures.svg(figures.buying.bill(answer))
+    assert rows.read_text(encoding="utf-8").count("\n") == len(answer.rows()) + 1
+
+
+@pytest.mark.parametrize("purchase", ["commit_1y", "commit_3y"])
+def test_however_else_it_is_bought_its_bill_has_a_place(purchase: str) -> None:
+    """A plan of reserved machines has the same key numbers under another name, in a place of its own."""
+    shown = SpotView()(plan.read("case-50k", {"market.purchase": purchase}))
+    labels = [label for label, _ in shown.facts]
+    assert [label for label in labels if label not in shown.places] == []

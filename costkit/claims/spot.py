@@ -105,7 +105,16 @@ _FORMULAS: dict[str, Callable[[Inputs], float]] = {
 
 
 def _of_row(formula: Callable[[Inputs], float]) -> Callable[[Row], float]:
-    return lambda row: formula(Inputs(row))
+    def recomputed(row: Row) -> float:
+        given = Inputs(row)
+        try:
+            return formula(given)
+        except (ZeroDivisionError, OverflowError):
+            raise ValueError(
+                f"Claim '{given.word('id')}' has no value: an input of {given.word('kind')} is 0, or too large."
+            ) from None
+
+    return recomputed
 
 
 KINDS: Kinds = {kind: _of_row(formula) for kind, formula in _FORMULAS.items()}

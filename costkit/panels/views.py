@@ -39,7 +39,7 @@ MEMORY_PLACES = {
 
 SPOT_PLACES = {
     "Spot": 2,
-    "On demand": 1,
+    "Otherwise": 2,
     "Finish": 2,
     "Losses": 2,
     "Price an hour": 1,

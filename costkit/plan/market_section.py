@@ -76,7 +76,7 @@ class MarketSection(Section):
         float | None,
         Number(
             "Weibull shape",
-            "as an exponent",
+            "k, a pure number",
             0.3,
             1.5,
             0.1,

@@ -7,7 +7,7 @@
 """
 
 from costkit.spot.billing import Billing, hardware_life_s, move_usd, notice_success, storage_usd_per_hour
-from costkit.spot.comparison import PolicyOutcome, compare
+from costkit.spot.comparison import PathsTooShort, PolicyOutcome, compare
 from costkit.spot.expected import Expected, Moments, expected, mean_losses
 from costkit.spot.fleets import Fleet, blocked_fraction, job_life_s
 from costkit.spot.intervals import (
@@ -79,6 +79,7 @@ __all__ = [
     "OnOff",
     "Outcomes",
     "Paths",
+    "PathsTooShort",
     "Policy",
     "PolicyOutcome",
     "PriceHistory",

@@ -24,6 +24,10 @@ from costkit.spot.windows import Starts, one_number
 from costkit.units import duration, require_not_negative
 
 
+class PathsTooShort(ValueError):
+    """Paths end before a policy's work is done; the text is one sentence with the way out."""
+
+
 @dataclass(frozen=True)
 class PolicyOutcome:
     """How a policy fared over all runs; `regret`, on a few of them, is None where it was not asked for or is infinite.
@@ -120,7 +124,7 @@ def _n_whole(market: Trace | Paths, begins: Counts, runs: Sequence[Replay]) -> i
     is_cut = np.any([~np.asarray(run.finished) for run in runs], axis=0)
     n = int(is_cut.argmax()) if is_cut.any() else len(begins)
     if isinstance(market, Paths) and n < len(begins):
-        raise ValueError("Some of the paths end before the work is done; draw longer paths or leave spot_only out.")
+        raise PathsTooShort("Some of the paths end before the work is done; draw longer paths or leave spot_only out.")
     if not n:
         raise ValueError("The trace ends before the work is done; give less work, a longer trace or other policies.")
     return n

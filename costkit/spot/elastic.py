@@ -23,8 +23,10 @@ from costkit.units import HOUR
 _DEAD_SHARE = 4
 
 
-def run(job: Job, market: Market, n_trials: int, rng: np.random.Generator, give_up: float) -> dict[str, Any]:
-    """The arrays of `Outcomes`."""
+def run(
+    job: Job, market: Market, n_trials: int, rng: np.random.Generator, give_up: float, *, settled: bool = False
+) -> dict[str, Any]:
+    """The arrays of `Outcomes`; `settled` trials begin with as many nodes down as there are in the long run."""
     for what, is_given in (
         ("prices that move", market.billing.prices is not None),
         ("a joint law", isinstance(market.law, Joint)),
@@ -32,7 +34,10 @@ def run(job: Job, market: Market, n_trials: int, rng: np.random.Generator, give_
     ):
         if is_given:
             raise ValueError(f"an elastic job is simulated without {what}: leave that out, or set is_elastic=False.")
-    return _Elastic(job, market, n_trials, rng, give_up).run()
+    trials = _Elastic(job, market, n_trials, rng, give_up)
+    if settled:
+        trials.settle()
+    return trials.run()
 
 
 class _Elastic:
@@ -79,6 +84,16 @@ class _Elastic:
         until = self.rng.standard_exponential(n) * (self.market.hardware_life_s * self.n_nodes)
         return np.minimum(drawn, until), until < drawn
 
+    def settle(self) -> None:
+        """Let each node be down with the share of time that it is in the long run, with a wait of its own left."""
+        fleet = self.market.fleet
+        life_s = self.market.loss_life_s * self.n_nodes / fleet.burst_nodes
+        away_s = self.market.capacity_wait_s + self.market.notice_s
+        down = self.rng.random(self.up.shape) < away_s / (life_s + away_s)
+        down[down.all(axis=1), 0] = False
+        self.next = np.where(down, self.rng.standard_exponential(self.up.shape) * away_s, self.next)
+        self.up &= ~down
+
     def run(self) -> dict[str, Any]:
         while self.trial.size:
             self.step()
@@ -116,11 +131,9 @@ class _Elastic:
         if not rows.size:
             return
         sums, up, market = self.sums, self.up[rows], self.market
-        order = np.where(up, self.rng.random(up.shape), 2.0)
-        order[np.arange(len(rows)), node[rows]] = -1.0
         failed = self.failing[rows, node[rows]]
         size = np.where(failed, 1, self.rng.geometric(1 / market.fleet.burst_nodes, len(rows)))
-        taken = up & (order.argsort(axis=1).argsort(axis=1) < size[:, None])
+        taken = _taken(up, node[rows], size)
         clock = sums["clock"][rows]
         notice_s = market.notice_s * ~failed
         away = notice_s + self.waits(len(rows))
@@ -196,3 +209,19 @@ class _Elastic:
             "usd": machine_usd - credit_usd + others,
             "finished": finished,
         }
+
+
+def _taken(up: Flags, node: Any, size: Any) -> Flags:
+    """Which nodes a burst takes: the one whose life ends, and as many of the next that are up, going round."""
+    taken = np.zeros_like(up)
+    taken[np.arange(len(node)), node] = True
+    many = np.flatnonzero(size > 1)
+    if many.size:
+        n_nodes = up.shape[1]
+        around = (node[many, None] + np.arange(n_nodes)) % n_nodes
+        turned = np.take_along_axis(up[many], around, axis=1)
+        hit = turned & (np.cumsum(turned, axis=1) <= size[many, None])
+        burst = np.zeros_like(hit)
+        np.put_along_axis(burst, around, hit, axis=1)
+        taken[many] = burst
+    return taken

@@ -65,8 +65,13 @@ class Outcomes:
 
     @property
     def usd_range(self) -> Range:
-        """Dollars: the 5th, 50th and 95th percentile."""
-        return percentiles(self.usd)
+        """Dollars: the 5th, 50th and 95th percentile; inf where so many were given up."""
+        return percentiles(self.whole_usd)
+
+    @property
+    def whole_usd(self) -> Floats:
+        """The bill of each run that is done; inf for a trial that was given up, which has none."""
+        return np.where(self.finished, self.usd, math.inf)
 
     @property
     def wall_range_s(self) -> Range:

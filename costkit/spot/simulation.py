@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -26,7 +27,13 @@ MOST_LOSSES = 5e9
 
 
 def simulate(
-    job: Job, market: Market, *, n_trials: int, rng: np.random.Generator, give_up: float = GIVE_UP
+    job: Job,
+    market: Market,
+    *,
+    n_trials: int,
+    rng: np.random.Generator,
+    give_up: float = GIVE_UP,
+    settled: bool = False,
 ) -> Outcomes:
     """Run a job many times on a market.
 
@@ -36,6 +43,7 @@ def simulate(
         n_trials: How many times.
         rng: Where chance comes from.
         give_up: How many times the failure-free time a trial may work before it counts as one that never finishes.
+        settled: Whether an elastic job begins with as many nodes down as in the long run, and not with all of them.
 
     Raises:
         ValueError: A number is out of range, or the trials would pass through more than `MOST_LOSSES` losses.
@@ -51,7 +59,7 @@ def simulate(
         raise ValueError(f"n_trials must be a whole number of trials, not {n_trials!r}.")
     require_positive(give_up, "give_up", "times the failure-free time")
     _require_affordable(job, market, n_trials, give_up)
-    run = elastic.run if market.fleet.is_elastic else _run
+    run = functools.partial(elastic.run, settled=settled) if market.fleet.is_elastic else _run
     chunk = max(CHUNK // (market.fleet.n_nodes if market.fleet.is_elastic else 1), 16)
     sizes = [min(chunk, int(n_trials) - start) for start in range(0, int(n_trials), chunk)]
     return joined([run(job, market, size, rng, give_up) for size in sizes], job, market)

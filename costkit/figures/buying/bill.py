@@ -24,7 +24,7 @@ from costkit.units import DAY, HOUR, Range, number, percent, short_count, usd
 _USD_BOX, _TIME_BOX = (0.03, 0.15, 0.56, 0.69), (0.64, 0.15, 0.34, 0.69)
 _BINS, _MOST_TICKS, _LONG = 240, 7, 1000
 _TOP, _ROOM = 1.42, 1.15
-_SIDE_SHARE = 0.62
+_SIDE_SHARE, _FAR = 0.62, 4.0
 
 
 def bill(answer: Savings, *, reuse: Figure | None = None) -> Figure:
@@ -66,11 +66,13 @@ def _alt(answer: Savings) -> str:
 def _dollars_needed(answer: Savings) -> float:
     """What the axis of dollars must hold: both ways of buying, but no spot bill of more than a few times the other."""
     other = answer.on_demand_usd
-    return max(_ROOM * other, min(1.05 * answer.usd.high, 4 * other) if answer.finishes else 0.0)
+    return max(_ROOM * other, min(1.05 * answer.usd.high, _FAR * other) if answer.finishes else 0.0)
 
 
 def _time_needed(answer: Savings) -> float:
-    ends = [1.4 * answer.job.work_s, answer.on_demand.wall_range_s.high, answer.deadline_s or 0.0]
+    other = answer.on_demand.wall_range_s
+    slowest = other.high if math.isfinite(other.high) else other.mid
+    ends = [1.4 * answer.job.work_s, slowest, answer.deadline_s or 0.0]
     if answer.finishes and math.isfinite(answer.wall_s.high):
         ends.append(min(answer.wall_s.high, 6 * ends[1]))
     return 1.2 * max(ends)
@@ -119,11 +121,14 @@ def _dollars(ax: Axes, answer: Savings) -> list[Artist]:
     line = ax.axvline(even, color=style.INK, linewidth=1.1, zorder=4)
     found: list[Artist] = [beyond, line]
     told = f"{otherwise(answer)} {usd(even)}: break-even"
-    found.append(style.label(ax, (even, 1.3), told, color=style.INK, offset=(-5, 0), ha="right", ground=True))
+    ha: style.Side = "right" if even > (1 - _SIDE_SHARE) * top else "left"
+    aside = -5 if even > (1 - _SIDE_SHARE) * top else 5
+    found.append(style.label(ax, (even, 1.3), told, color=style.INK, offset=(aside, 0), ha=ha, ground=True))
     found.append(style.label(ax, (even, 0.55), "spot loses", color=style.GREY, offset=(8, 0), ground=True))
     found += _both(ax, answer, "usd", 1.0)
     if answer.finishes:
-        text = f"spot {usd(answer.usd.mid)}, {usd(answer.usd.low)} to {usd(answer.usd.high)}"
+        high = "no end" if math.isinf(answer.usd.high) else usd(answer.usd.high)
+        text = f"spot {usd(answer.usd.mid)}, {usd(answer.usd.low)} to {high}"
         found += _marked(ax, answer.usd, text, 1.0)
     else:
         found.append(_nothing(ax, "no bill: it never finishes"))

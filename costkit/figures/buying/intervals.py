@@ -16,7 +16,7 @@ from costkit.units import HOUR, MINUTE, duration, usd
 _BOX = (0.085, 0.15, 0.885, 0.69)
 _DECADES, _POINTS = (-1.35, 1.35), 241
 _TICKS_MIN = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 240, 480, 960, 1440, 2880, 5760, 10080, 20160, 43200)
-_MOST_COST, _SIDE_SHARE, _MOST_TOLD, _LEAST_APART = 1.6, 0.7, 100.0, 0.055
+_MOST_COST, _SIDE_SHARE, _MOST_TOLD, _LEAST_APART, _HOPELESS, _LETTER = 1.6, 0.7, 100.0, 0.055, 100.0, 0.0082
 
 
 def intervals(answer: Savings) -> Figure:
@@ -25,7 +25,8 @@ def intervals(answer: Savings) -> Figure:
     style.title(figure, _finding(answer))
     ax = style.axes(figure, _BOX)
     best = answer.best_interval_s
-    if not 0 < best < math.inf:
+    known = 0 < best < answer.job.work_s
+    if not known or expected_usd(answer, np.array(best)) > _HOPELESS * answer.on_demand_usd:
         ax.set_axis_off()
         style.label(ax, (0.5, 0.5), answer.how_often_to_save, color=style.INK, ha="center", size=style.NORMAL)
         return figure
@@ -59,14 +60,14 @@ def intervals(answer: Savings) -> Figure:
 def expected_usd(answer: Savings, interval_s: np.ndarray) -> np.ndarray:
     """The expected bill of machines for an interval: paid time of the closed form at the plan's price."""
     market, job = answer.market, answer.job
-    M = market.loss_life_s
+    M, every_s = market.loss_life_s, np.minimum(interval_s, job.work_s)
     losses = spot.mean_losses(
-        segment_s=interval_s + job.checkpoint_write_s,
+        segment_s=every_s + job.checkpoint_write_s,
         mean_life_s=M,
         restart_s=answer.restart_s,
         notice_success=answer.kept_notices,
     )
-    paid_s = job.work_s / interval_s * losses * (M + market.notice_s * market.preempted_fraction)
+    paid_s = job.work_s / every_s * losses * (M + market.notice_s * market.preempted_fraction)
     return np.asarray(paid_s / HOUR * market.spot_usd_per_hour)
 
 
@@ -111,7 +112,8 @@ def _zone(ax: Axes, answer: Savings, least: float) -> None:
     at = math.log10(zone.best_s)
     ax.axvline(at, color=style.GREEN, linewidth=1.2, zorder=2)
     top = ax.get_ylim()[1]
-    told = f"best {duration(zone.best_s)}, {usd(least)}"
+    whose = "best" if answer.market.has_best_interval else "best for lives without a past:"
+    told = f"{whose} {duration(zone.best_s)}, {usd(least)}"
     style.label(ax, (at, top), told, color=style.GREEN, offset=(5, -8), bold=True, ground=True)
     style.label(ax, (at, top), "shaded: within 1% of the least time", color=style.GREEN, offset=(5, -22), ground=True)
 
@@ -145,7 +147,8 @@ def _own(ax: Axes, answer: Savings) -> None:
             at, offset = (right, top), (-6.0, -40.0 - 15 * i)
         else:
             ax.plot([x], [cost], "o", color=color, markersize=9, markeredgecolor="white", zorder=5)
-            ha = "right" if x > left + _SIDE_SHARE * (right - left) else "left"
+            share = (x - left) / (right - left)
+            ha = "right" if share + _LETTER * len(told) > 1 else "left"
             at, offset = (x, cost), (-9.0 if ha == "right" else 9.0, (-9.0, 10.0)[i])
         style.label(ax, at, told, color=color, offset=offset, ha=ha, bold=True, ground=True)
 

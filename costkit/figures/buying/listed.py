@@ -119,11 +119,11 @@ def policies_table(found: Policies) -> Table:
             "meaning": spot.POLICIES[one.policy].meaning,
             "mean_usd": one.mean_usd,
             "p5_usd": one.p5_usd,
-            "p95_usd": one.p95_usd,
+            "p95_usd": one.p95_usd if math.isfinite(one.p95_usd) else None,
             "saving": one.saving_fraction,
-            "finish_s": one.mean_finish_s,
+            "finish_s": one.mean_finish_s if math.isfinite(one.mean_finish_s) else None,
             "late": one.late_fraction,
-            "most_late_s": one.most_late_s,
+            "most_late_s": one.most_late_s if math.isfinite(one.most_late_s) else None,
             "preemptions": one.mean_preemptions,
             "regret": one.regret if one.clearly_late_fraction == 0 else None,
         }
@@ -142,7 +142,9 @@ def policies_table(found: Policies) -> Table:
         "preemptions": ("Preemptions", number),
         "regret": ("Above the least possible", percent),
     }
-    where = "paths drawn from this market" if found.windows is None else "every start of the recorded market"
+    where = "paths drawn from this market"
+    if found.windows is not None:
+        where = f"every start of the record, which holds {found.windows} such deadlines one after the other"
     caption = f"Deadline {duration(found.deadline_s)}, {duration(found.overhead_s)} for each changeover, on {where}"
     return Table(rows or [{"policy": found.why_not}], "policies", caption=caption, columns=columns)
 

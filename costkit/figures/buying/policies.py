@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from matplotlib.figure import Figure
 
 from costkit.figures import style
 from costkit.plan.buying.policies import NAMES, Policies
+from costkit.spot import PolicyOutcome
 from costkit.units import duration, percent, usd
 
 _BOX = (0.235, 0.16, 0.60, 0.68)
@@ -22,17 +25,20 @@ def policies(found: Policies) -> Figure:
         style.label(ax, (0.3, 0.5), found.why_not, color=style.INK, ha="center", size=style.NORMAL)
         return figure
     ordered = sorted(found.outcomes, key=lambda one: -one.mean_usd)
-    right = 1.12 * max(one.p95_usd for one in ordered)
+    ends = (one.p95_usd if math.isfinite(one.p95_usd) else one.mean_usd for one in ordered)
+    right = 1.12 * max(ends)
     ax.set_xlim(0, right)
     ax.set_ylim(-0.6, len(ordered) - 0.4)
     for y, one in enumerate(ordered):
-        late = one.clearly_late_fraction > 0
+        late = one.clearly_late_fraction > found.on_demand.late_fraction
         is_best = found.best is not None and one.policy == found.best.policy
         color = style.RED if late else style.BLUE if is_best else style.GREY
-        ax.plot([one.p5_usd, one.p95_usd], [y, y], color=color, linewidth=6, alpha=0.35, solid_capstyle="butt")
+        ax.plot(
+            [one.p5_usd, min(one.p95_usd, right)], [y, y], color=color, linewidth=6, alpha=0.35, solid_capstyle="butt"
+        )
         ax.plot([one.mean_usd], [y], "o", color=color, markersize=9, markeredgecolor="white", zorder=4)
         style.label(ax, (one.mean_usd, y), usd(one.mean_usd), color=color, offset=(0, 14), ha="center", bold=is_best)
-        told = f"late in {percent(one.late_fraction)},\nby up to {duration(one.most_late_s)}" if late else "never late"
+        told = _lateness(one)
         style.label(ax, (right, y), told, color=color, offset=(8, 0), bold=late)
     marks = np.arange(0, right, style.tick_step(right, most=8)).tolist()
     style.ticks(ax, "x", marks, [usd(value) for value in marks], "Bill, mean with the 5th to the 95th percentile")
@@ -40,6 +46,13 @@ def policies(found: Policies) -> Figure:
     ax.grid(axis="x", color=style.FAINT, linewidth=0.8)
     ax.set_axisbelow(True)
     return figure
+
+
+def _lateness(one: PolicyOutcome) -> str:
+    if one.clearly_late_fraction == 0:
+        return "never late"
+    most = "" if math.isinf(one.most_late_s) else f",\nby up to {duration(one.most_late_s)}"
+    return f"late in {percent(one.late_fraction)}{most}"
 
 
 def _finding(found: Policies) -> str:

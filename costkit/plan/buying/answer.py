@@ -16,24 +16,21 @@ import numpy as np
 
 from costkit import spot
 from costkit.plan.buying import setup, words
+from costkit.plan.buying.blocks import GIVE_UP, simulated
 from costkit.plan.buying.keys import errors_by_keys
 from costkit.plan.buying.warnings import warnings
 from costkit.plan.schema import Plan
-from costkit.units import DAY, Range
+from costkit.units import Range, duration
 
-MOST_TRIALS, FEWEST_TRIALS = 10_000, 200
-LOSSES_IN_ALL, LOSSES_IN_SWEEP = 600_000, 200_000
-N_SWEPT, FEWEST_SWEPT = 13, 50
-MOST_LOSSES_EACH, GIVE_UP = 20_000, 10.0
-SEED = 20_230_215
+LOSSES_IN_SWEEP, FEWEST_SWEPT, N_SWEPT = 200_000, 60, 13
+MOST_GIVEN_UP = 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class Savings:
     """The answer: what many runs came to, on spot and on demand.
 
-    `outcomes` is None where the run would lose its machines more than `MOST_LOSSES_EACH` times: it practically never
-    finishes.
+    `outcomes` is None where the run practically never finishes.
     """
 
     plan: Plan
@@ -62,7 +59,7 @@ class Savings:
     @property
     def finishes(self) -> bool:
         """Whether at least half of the trials got to the end."""
-        return self.outcomes is not None and self.outcomes.unfinished_fraction < 0.5
+        return self.outcomes is not None and self.outcomes.unfinished_fraction < MOST_GIVEN_UP
 
     @property
     def on_demand_usd(self) -> float:
@@ -71,8 +68,14 @@ class Savings:
 
     @cached_property
     def usd(self) -> Range:
-        """The bill on spot: 5th, 50th, 95th percentile; inf where the run never finishes."""
-        return Range(math.inf, math.inf, math.inf) if self.outcomes is None else self.outcomes.usd_range
+        """The bill on spot: 5th percentile, mean, 95th percentile; inf where the run never finishes.
+
+        Runs that were given up count in the mean with what they had spent by then, and in no percentile.
+        """
+        if self.outcomes is None or not self.finishes:
+            return Range(math.inf, math.inf, math.inf)
+        span = self.outcomes.usd_range
+        return Range(span.low, float(self.outcomes.usd.mean()), span.high)
 
     @cached_property
     def wall_s(self) -> Range:
@@ -81,7 +84,7 @@ class Savings:
 
     @property
     def saving_fraction(self) -> Range:
-        """What spot saves of the mean bill on demand: low is the 95th percentile of the bill."""
+        """What spot saves of the mean bill on demand: low at the 95th percentile of its bill, mid at the mean."""
         return Range(*(1 - usd / self.on_demand_usd for usd in (self.usd.high, self.usd.mid, self.usd.low)))
 
     @property
@@ -108,11 +111,27 @@ class Savings:
 
     @cached_property
     def best_interval_s(self) -> float:
-        """The checkpoint interval with the least expected time, for lives without a past."""
+        """The checkpoint interval with the least expected time, for lives without a past and a run without an end."""
         return spot.optimal_interval_s(
             mean_life_s=self.market.loss_life_s,
             checkpoint_write_s=self.job.checkpoint_write_s,
             notice_success=self.kept_notices,
+        )
+
+    def expected_s(self, interval_s: float) -> float:
+        """Expected paid time of the run at an interval, for lives without a past; one beyond its end is its end."""
+        market, job = self.market, replace(self.job, checkpoint_every_s=min(interval_s, self.job.work_s))
+        losses = sum(n * float(self._losses(length_s)) for n, length_s in job.segments())
+        return losses * (market.loss_life_s + market.notice_s * market.preempted_fraction) if losses else job.ideal_s
+
+    def _losses(self, segment_s: float) -> float:
+        return float(
+            spot.mean_losses(
+                segment_s=segment_s,
+                mean_life_s=self.market.loss_life_s,
+                restart_s=self.restart_s,
+                notice_success=self.kept_notices,
+            )
         )
 
     @cached_property
@@ -222,9 +241,9 @@ def _finite(value: float) -> float | None:
 def _row(share: int, answer: Savings) -> dict[str, object]:
     row: dict[str, object] = {"percentile": share}
     for name, found in (("spot", answer.outcomes), ("on_demand", answer.on_demand)):
-        for what in ("usd", "wall_s"):
-            drawn = None if found is None else getattr(found, what)
-            value = math.inf if drawn is None else float(np.percentile(drawn, share, method="inverted_cdf"))
+        drawn = {"usd": None, "wall_s": None} if found is None else {"usd": found.whole_usd, "wall_s": found.wall_s}
+        for what, values in drawn.items():
+            value = math.inf if values is None else float(np.percentile(values, share, method="inverted_cdf"))
             row[f"{name}_{what}"] = _finite(value)
     return row
 
@@ -258,28 +277,6 @@ def _savings(plan: Plan, job: spot.Job, market: spot.Market, n_bytes: float) -> 
     )
 
 
-def simulated(
-    job: spot.Job, market: spot.Market, *, in_all: float = LOSSES_IN_ALL, fewest: int = FEWEST_TRIALS
-) -> spot.Outcomes | None:
-    """As many trials as a redraw allows; None where a run would lose its machines too often for any."""
-    losses = _losses(job, market)
-    if losses > MOST_LOSSES_EACH:
-        return None
-    per_loss = 2 + market.fleet.n_nodes if market.fleet.is_elastic else 1
-    n_trials = min(max(int(in_all / (per_loss * (losses + 1))), fewest), MOST_TRIALS)
-    return spot.simulate(job, market, n_trials=n_trials, rng=np.random.default_rng(SEED), give_up=GIVE_UP)
-
-
-def _losses(job: spot.Job, market: spot.Market) -> float:
-    """About how many losses a trial sees before it is done or given up."""
-    if math.isinf(market.loss_life_s):
-        return 0.0
-    each = spot.mean_losses(
-        segment_s=job.segment_s, mean_life_s=market.loss_life_s, restart_s=job.restart_s + market.provision_s
-    )
-    return min(float(each) * (job.n_full_segments + 1), GIVE_UP * job.ideal_s / market.loss_life_s)
-
-
 def _mean_usd(job: spot.Job, market: spot.Market) -> float:
     """The mean bill of the machines over few trials; inf where not all finish."""
     found = simulated(job, market, in_all=LOSSES_IN_SWEEP, fewest=FEWEST_SWEPT)
@@ -299,9 +296,10 @@ def _rarely_saved(job: spot.Job, market: spot.Market) -> spot.Job:
 @functools.lru_cache(maxsize=32)
 def _on_demand(job: spot.Job, market: spot.Market) -> spot.Outcomes:
     found = simulated(job, market)
-    if found is None:
+    if found is None or found.unfinished_fraction >= MOST_GIVEN_UP:
         raise ValueError(
             "on demand too the run would practically never finish: hardware fails every"
-            f" {market.hardware_life_s / DAY:.3g} days of the job, so market.failures_per_gpu_day is too high"
+            f" {duration(market.hardware_life_s)} of the job, and it must restart and save between two failures: check"
+            " market.failures_per_gpu_day, training.restart_min and training.checkpoint_write_min"
         )
     return found

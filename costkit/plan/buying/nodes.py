@@ -46,7 +46,7 @@ def _own(plan: Plan, n_nodes: int) -> Nodes:
     if asked.burst_nodes > n_nodes:
         raise ValueError(
             f"market.burst_nodes is {asked.burst_nodes:g}, but {plan.hardware.n_gpus:,} GPUs with {asked.gpus_per_node}"
-            f" to a node fill only {n_nodes:,}: write {n_nodes:,} or less"
+            f" to a node take {n_nodes:,}: write {n_nodes:,} or less"
         )
     return Nodes(asked.node_life_h * HOUR, asked.burst_nodes, asked.capacity_wait_min * MINUTE, asked.weibull_shape)
 

@@ -1,15 +1,18 @@
 """What do all GPUs cost an hour, on spot and otherwise? The plan's price and discount, or a record of spot prices.
 
-- A record tells the price of one machine, so it is divided by `market.gpus_per_node`; its mean is over time.
+- A record tells the price of one machine of `market.gpus_per_node` GPUs; its mean is over time. Machines are paid
+  whole.
 """
 
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from costkit import spot
+from costkit import spot, tables
+from costkit.plan.kinds import PlanError
 from costkit.plan.schema import Plan
 from costkit.units import DAY, duration, usd
 
@@ -42,18 +45,24 @@ def prices(plan: Plan) -> Prices:
         zones = ", ".join(sorted(history.zones))
         raise ValueError(f"market.price_history has the zones {zones}: name one in market.zone")
     mean = found.mean_usd_per_hour()
+    used = "only gives the price on demand" if asked.purchase == "spot" else "is not used"
     told = (
         f"The spot price is that of {found.instance_type or 'the machines'} in {found.zone}, {usd(mean)} an hour for a"
-        f" machine of {asked.gpus_per_node} GPUs on average; market.spot_discount_fraction is not used."
+        f" machine of {asked.gpus_per_node} GPUs on average; market.spot_discount_fraction {used}."
     )
-    return Prices(
-        mean / asked.gpus_per_node * n_gpus, on_demand, _steps(found), (told, *_short(found), *history.warnings)
-    )
+    n_machines = math.ceil(n_gpus / asked.gpus_per_node)
+    warnings = (told, *_short(found), *history.warnings)
+    return Prices(mean * n_machines, on_demand, _steps(found), warnings)
 
 
 @functools.lru_cache(maxsize=8)
 def _read(path: Path, _changed: int, zone: str, machine_usd: float) -> spot.PriceHistory:
-    return spot.read_price_history(path, zone=zone or None, on_demand_usd_per_hour=machine_usd)
+    try:
+        return spot.read_price_history(path, zone=zone or None, on_demand_usd_per_hour=machine_usd)
+    except tables.UnknownName as error:
+        raise PlanError(f"market.zone: {error}") from None
+    except ValueError as error:
+        raise PlanError(f"market.price_history: {error}") from None
 
 
 def _steps(found: spot.ZonePrices) -> spot.PriceSteps | None:

@@ -18,6 +18,7 @@ from costkit.memory import parts
 from costkit.plan.buying.nodes import Nodes, nodes
 from costkit.plan.buying.prices import Prices, prices
 from costkit.plan.fitting import request
+from costkit.plan.kinds import PlanError
 from costkit.plan.schema import Plan
 from costkit.units import DAY, GB, MINUTE
 
@@ -97,11 +98,15 @@ def recorded(plan: Plan) -> Recorded | None:
 @functools.lru_cache(maxsize=8)
 def _recorded(path: Path, _changed: int, nodes: int) -> Recorded:
     trace = spot.read_trace(path)
+    if trace.capacity == 0:
+        raise PlanError(
+            f"market.trace: {trace.name} never has a machine: if 1 means that none could be had, turn its counts around"
+        )
     watched = min(nodes, trace.capacity)
     found = spot.spells(trace, watched)
     whole = ~found.is_cut
     if not whole.any():
-        raise ValueError(f"market.trace: {trace.name} lost its machines not once, so no life time was measured in full")
+        raise PlanError(f"market.trace: {trace.name} lost its machines not once, so no life was measured in full")
     prices = None if found.usd_per_hour is None else found.usd_per_hour[whole]
     return Recorded(
         trace,

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from costkit.plan.buying.nodes import nodes
 from costkit.plan.buying.prices import prices
 from costkit.plan.buying.words import otherwise
+from costkit.plan.schema import fields
 from costkit.units import MINUTE, duration, number, percent, usd
 
 if TYPE_CHECKING:
     from costkit.plan.buying.answer import Savings
 
-_SURE, _SHORT_S = 0.5, 10 * MINUTE
+_SURE, _SHORT_S, _FEW = 0.5, 10 * MINUTE, 20
 
 
 def warnings(answer: Savings) -> tuple[str, ...]:
@@ -77,10 +78,24 @@ def _about_market(answer: Savings) -> list[tuple[bool, str]]:
             ),
         ),
         (
+            answer.on_demand.unfinished_fraction > 0,
+            (
+                f"{percent(answer.on_demand.unfinished_fraction)} of the runs {otherwise(answer)} were given up too;"
+                " what they had spent is in the mean."
+            ),
+        ),
+        (
+            asked.purchase.startswith("commit") and not asked.price_history,
+            (
+                f"The discount is taken off the price {otherwise(answer)}: spot costs"
+                f" {usd(market.spot_usd_per_hour / answer.plan.hardware.n_gpus)} per GPU-hour here."
+            ),
+        ),
+        (
             0 < unfinished < _SURE,
             (
                 f"{percent(unfinished)} of the simulated runs were given up after {number(answer.give_up)} times the"
-                " undisturbed time."
+                " undisturbed time; what they had spent is in the mean."
             ),
         ),
         (
@@ -102,7 +117,8 @@ def _about_market(answer: Savings) -> list[tuple[bool, str]]:
 
 def _unused(answer: Savings) -> list[tuple[bool, str]]:
     """Keys that are set and do nothing in this plan."""
-    asked = answer.plan.market
+    asked, training = answer.plan.market, answer.plan.training
+    default = fields()["training.checkpoint_gb_per_s"].default
     return [
         (
             asked.weibull_shape is not None and (asked.life_law != "weibull" or answer.recorded is not None),
@@ -114,8 +130,16 @@ def _unused(answer: Savings) -> list[tuple[bool, str]]:
             "market.measured is not used: the trace takes its place.",
         ),
         (
-            asked.keeps_survivors and answer.market.capacity_wait_s == 0,
-            "market.keeps_survivors changes nothing: new machines come at once.",
+            asked.keeps_survivors and (answer.market.capacity_wait_s == 0 or answer.market.fleet.n_nodes == 1),
+            "market.keeps_survivors changes nothing: new machines come at once, or there is one node only.",
+        ),
+        (
+            training.checkpoint_write_min is not None and training.checkpoint_gb_per_s != default,
+            "training.checkpoint_gb_per_s is not used: training.checkpoint_write_min says how long a write takes.",
+        ),
+        (
+            asked.egress_usd_per_gb is not None and asked.moved_fraction == 0,
+            "market.egress_usd_per_gb changes nothing: market.moved_fraction is 0.",
         ),
     ]
 
@@ -137,4 +161,6 @@ def _about_files(answer: Savings) -> list[tuple[bool, str]]:
         f" {duration(lives.mean_wait_s)}; market.measured, node_life_h, life_law and capacity_wait_min are not used."
         f" {fewer}"
     )
-    return [(True, told.strip()), *notes]
+    few = len(lives.lives) < _FEW
+    doubt = f"Only {len(lives.lives)} whole lives were recorded: the band does not know how little that tells."
+    return [(True, told.strip()), (few, doubt), *notes]

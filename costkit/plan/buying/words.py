@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from costkit import spot
-from costkit.units import DAY, GB, HOUR, MINUTE, Range, duration, number, percent, usd
+from costkit.units import GB, Range, duration, duration_range, number, percent, usd
 
 if TYPE_CHECKING:
     from costkit.plan.buying.answer import Savings
@@ -17,8 +17,6 @@ PURCHASES = {
     "commit_1y": "reserved for a year",
     "commit_3y": "reserved for three years",
 }
-_RARE = 5e-5
-_SURE, _SHORT_S = 0.5, 10 * MINUTE
 _MOST_TOLD = 100
 
 
@@ -33,32 +31,31 @@ def headline(answer: Savings) -> str:
         return _never(answer)
     bill, saving = answer.usd, answer.saving_fraction.mid
     what = f"Spot saves {percent(saving)} here" if saving >= 0 else f"Spot costs {percent(-saving)} more here"
-    other = answer.on_demand.wall_range_s
     return (
-        f"{what}: {usd(bill.mid)} ({usd(bill.low)} to {usd(bill.high)}) instead of {usd(answer.on_demand_usd)}"
-        f" {otherwise(answer)}, done after {duration(answer.wall_s.mid)} ({_span(answer.wall_s)}) instead of"
-        f" {duration(other.mid)}{_late(answer)}; {_losing(answer)}."
+        f"{what}: {usd(bill.mid)} on average ({_dollar_span(bill)}) instead of {usd(answer.on_demand_usd)}"
+        f" {otherwise(answer)}, done after {duration(answer.wall_s.mid)} ({duration_range(answer.wall_s)}) instead of"
+        f" {duration(answer.on_demand.wall_range_s.mid)}; of {answer.n_trials:,} simulated runs {_late(answer)}"
+        f"{_some(answer.losing_fraction, 'costs', 'cost')} more."
     )
 
 
+def _dollar_span(bill: Range) -> str:
+    """The ends of the bill; no end where so many runs are never done."""
+    return f"{usd(bill.low)} to {'no end' if math.isinf(bill.high) else usd(bill.high)}"
+
+
 def _late(answer: Savings) -> str:
-    late = answer.late_fraction
-    if late is None or answer.deadline_s is None:
+    if answer.late_fraction is None or answer.deadline_s is None:
         return ""
-    return f", past the deadline of {duration(answer.deadline_s)} {_chance(late, answer.n_trials)}"
+    missed = _some(answer.late_fraction, "misses", "miss")
+    return f"{missed} the deadline of {duration(answer.deadline_s)} and "
 
 
-def _losing(answer: Savings) -> str:
-    return f"it costs more than {otherwise(answer)} {_chance(answer.losing_fraction, answer.n_trials)}"
-
-
-def _chance(share: float, n_trials: int) -> str:
-    """A probability as a share of the simulated runs, none and all told as such."""
-    if share <= _RARE:
-        return f"in none of {n_trials:,} simulated runs"
-    if share >= 1 - _RARE:
-        return f"in all of {n_trials:,} simulated runs"
-    return f"in {percent(share)} of {n_trials:,} simulated runs"
+def _some(share: float, one: str, many: str) -> str:
+    """Who does something, of all simulated runs: none does, all do, or a share of them do."""
+    if share == 0:
+        return f"none {one}"
+    return f"all {many}" if share == 1 else f"{percent(share)} {many}"
 
 
 def _never(answer: Savings) -> str:
@@ -80,19 +77,12 @@ def _percent_small(share: float) -> str:
     return "below 1 in a billion" if share < 1e-9 else f"{number(100 * share)}%"
 
 
-def _span(value: Range) -> str:
-    """Low to high in the unit of the middle."""
-    unit, name = (DAY, "days") if value.mid >= 2 * DAY else (HOUR, "hours")
-    high = "never" if math.isinf(value.high) else number(value.high / unit)
-    return f"{number(value.low / unit)} to {high} {name}"
-
-
 def facts(answer: Savings) -> tuple[tuple[str, str], ...]:
     """Key numbers as (label, text)."""
     market, outcomes = answer.market, answer.outcomes
     found = [
         ("Spot", _dollars(answer)),
-        (otherwise(answer).capitalize(), usd(answer.on_demand_usd)),
+        ("Otherwise", f"{usd(answer.on_demand_usd)} {otherwise(answer)}"),
         ("Finish", _finish(answer)),
         (
             "Losses",
@@ -109,13 +99,13 @@ def facts(answer: Savings) -> tuple[tuple[str, str], ...]:
 
 
 def _dollars(answer: Savings) -> str:
-    return (
-        f"{usd(answer.usd.mid)} ({usd(answer.usd.low)} to {usd(answer.usd.high)})" if answer.finishes else "never done"
-    )
+    return f"{usd(answer.usd.mid)} ({_dollar_span(answer.usd)})" if answer.finishes else "never done"
 
 
 def _finish(answer: Savings) -> str:
-    return f"{duration(answer.wall_s.mid)} ({_span(answer.wall_s)})" if answer.finishes else "practically never"
+    if not answer.finishes:
+        return "practically never"
+    return f"{duration(answer.wall_s.mid)} ({duration_range(answer.wall_s)})"
 
 
 def _best(answer: Savings) -> str:
@@ -147,19 +137,32 @@ def where_it_goes(answer: Savings) -> str:
 
 def how_often_to_save(answer: Savings) -> str:
     """The best interval, its flat zone, and what the plan's own costs on top."""
-    best, zone, own = answer.best_interval_s, answer.flat_zone, answer.job
+    best, own = answer.best_interval_s, answer.job
     if math.isinf(best):
         return "Every loss saves its state on notice, or none comes: periodic checkpoints buy nothing."
     if best == 0:
         return "Writing takes no time at all: the more often, the better."
-    flat = f"from {duration(zone.low_s)} to {duration(zone.high_s)} costs at most 1% more time"
-    told = f"Saving every {duration(best)} is best; {flat}"
+    if best >= own.work_s:
+        told = (
+            f"The run of {duration(own.work_s)} is shorter than the best interval, {duration(best)}: saving its end is"
+            " enough"
+        )
+    else:
+        told = f"Saving every {duration(best)} is best; {_flat(answer)} costs at most 1% more time"
     if not answer.market.has_best_interval:
-        return f"For lives that know no past and a run that stops, {told[0].lower()}{told[1:]}. {_swept(answer)}"
+        return f"For lives that know no past and a run that stops: {told[0].lower()}{told[1:]}. {_swept(answer)}"
     if not own.has_checkpoints:
         return f"{told}; this plan never saves."
     loss = interval_loss(answer, own.checkpoint_every_s)
     return f"{told}. This plan saves every {duration(own.checkpoint_every_s)}, which costs {_loss(loss)}."
+
+
+def _flat(answer: Savings) -> str:
+    """The intervals within 1% of the least time, in words."""
+    zone = answer.flat_zone
+    if math.isinf(zone.high_s):
+        return f"anything from {duration(zone.low_s)} on"
+    return f"from {duration(zone.low_s)} to {duration(zone.high_s)}"
 
 
 def _swept(answer: Savings) -> str:
@@ -181,18 +184,7 @@ def _loss(loss: float) -> str:
 
 def interval_loss(answer: Savings, interval_s: float) -> float:
     """How much more time an interval takes than the best one, as a share."""
-    own, best = (
-        float(
-            spot.overhead(
-                every,
-                mean_life_s=answer.market.loss_life_s,
-                checkpoint_write_s=answer.job.checkpoint_write_s,
-                notice_success=answer.kept_notices,
-            )
-        )
-        for every in (interval_s, answer.best_interval_s)
-    )
-    return own / best - 1
+    return max(answer.expected_s(interval_s) / answer.expected_s(answer.best_interval_s) - 1, 0.0)
 
 
 def where_it_pays(answer: Savings) -> str:
@@ -203,8 +195,11 @@ def where_it_pays(answer: Savings) -> str:
     least = spot.break_even_life_s(
         price_ratio=ratio, checkpoint_write_s=answer.job.checkpoint_write_s, restart_s=answer.restart_s
     )
-    price = f"At {percent(ratio)} of the price {otherwise(answer)}"
-    told = f"{price}, spot saves money from a mean life of {duration(least)} on"
+    run = "a run that stops at each loss and is saved at the best interval"
+    told = (
+        f"At {percent(ratio)} of the price {otherwise(answer)}, {run} saves money on spot from a mean life of"
+        f" {duration(least)} on"
+    )
     if math.isinf(life):
         return f"{told}; this job is never interrupted."
     times = life / least if least else math.inf
