@@ -20,6 +20,7 @@ KIB, MIB, GIB = 2.0**10, 2.0**20, 2.0**30
 TFLOP, PFLOP = 1e12, 1e15
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
 YEAR = 365.25 * DAY
+MONTH = YEAR / 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +120,11 @@ def duration_range(value: Range) -> str:
     """The ends of a time span, in the unit of its middle; an end that never comes is called so.
 
     >>> duration_range(Range(1.9e6, 2e6, 2.1e6)), duration_range(Range(60.0, 90.0, math.inf))
-    ('22.0 to 24.3 days', '1.00 to never minutes')
+    ('22.0 to 24.3 days', '1.00 minutes to never')
     """
     unit, name = _time_unit(value.mid if math.isfinite(value.mid) else value.low)
-    low, high = ("never" if math.isinf(end) else number(end / unit) for end in (value.low, value.high))
-    return f"{low} to {high} {name}"
+    low = number(value.low / unit)
+    return f"{low} {name} to never" if math.isinf(value.high) else f"{low} to {number(value.high / unit)} {name}"
 
 
 def _time_unit(seconds: float) -> tuple[float, str]:
@@ -188,6 +189,19 @@ def require_not_negative(value: object, what: str, unit: str) -> None:
     values = numbers(value)
     if not np.all(np.isfinite(values) & (values >= 0)) or not values.size:
         raise ValueError(f"{what} must be a finite number of {unit}, zero or more, not {_given(value)}.")
+
+
+def require_whole(value: object, what: str, unit: str, *, least: int = 1) -> None:
+    """Refuse what is no whole number of that many or more, with one sentence.
+
+    >>> require_whole(2.5, "n_trials", "trials")
+    Traceback (most recent call last):
+    ...
+    ValueError: n_trials must be a whole number of trials, 1 or more, not 2.5.
+    """
+    values = numbers(value)
+    if values.ndim or not (math.isfinite(float(values)) and values >= least and values == np.floor(values)):
+        raise ValueError(f"{what} must be a whole number of {unit}, {least} or more, not {_given(value)}.")
 
 
 def require_fraction(value: object, what: str) -> None:

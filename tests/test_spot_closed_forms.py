@@ -70,7 +70,7 @@ def test_young_s_interval(life_h: float, printed: str) -> None:
 @pytest.mark.parametrize(("life_h", "printed"), [(row[0], row[2]) for row in DALY])
 def test_daly_s_first_order_interval(life_h: float, printed: str) -> None:
     """Minutes between checkpoints by Daly's first rule, which knows the restart."""
-    ours = spot.daly_interval_s(mean_life_s=life_h * HOUR, checkpoint_write_s=300, restart_s=600)
+    ours = spot.daly_first_order_interval_s(mean_life_s=life_h * HOUR, checkpoint_write_s=300, restart_s=600)
     assert ours / MINUTE == as_printed(printed)
 
 

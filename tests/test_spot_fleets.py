@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from costkit import spot, tables
-from costkit.spot import Joint, Law, Noticed, OnOff
+from costkit.spot import Law, Noticed, OnOff
 from costkit.units import DAY, GB, HOUR
 
 DRAWS = 400_000
@@ -241,7 +241,7 @@ def test_a_record_of_prices_must_be_one(times: list[float], prices: list[float],
 
 # Laws of life times.
 
-LAWS: dict[str, Law | Joint] = {
+LAWS: dict[str, Law] = {
     "exponential": spot.exponential(),
     "weibull": spot.law("weibull"),
     "weibull 0.3": spot.weibull(0.3),

@@ -143,12 +143,13 @@ def memory(arguments: Namespace) -> int:
 def spot(arguments: Namespace) -> int:
     """Print what a plan costs on spot and on demand: the sentence, the key numbers, where the money goes."""
     from costkit import plan
-    from costkit.units import percent, usd
+    from costkit.plan.buying.words import share
+    from costkit.units import usd
 
     answer = plan.savings(_read_plan(arguments))
     parts = answer.parts_usd()
     whole = sum(parts.values())
-    cells = [(name, usd(amount), percent(round(amount / whole, 3))) for name, amount in parts.items() if amount]
+    cells = [(name, usd(amount), share(amount / whole)) for name, amount in parts.items() if amount]
     details = table(("Mean bill on spot", "", ""), cells, cut=arguments.file is None) if cells else ""
     sentences = [answer.how_often_to_save, answer.where_it_pays]
     return _told(arguments, answer, [text for text in (details, *sentences) if text], answer.numbers())

@@ -38,11 +38,11 @@ MEMORY_PLACES = {
 
 
 SPOT_PLACES = {
-    "Spot": 2,
-    "Otherwise": 2,
-    "Finish": 2,
-    "Losses": 2,
-    "Price an hour": 1,
+    "Spot, mean (5% to 95%)": 2,
+    "Not on spot": 2,
+    "Done after (5% to 95%)": 2,
+    "Interruptions": 2,
+    "Price an hour": 2,
     "Best interval": 2,
     "Checkpoint": 2,
     "Late": 1,

@@ -29,7 +29,21 @@ def check_consistent(plan: Plan, keys: Sequence[str], folder: Path | None) -> No
     _check_own_runs(plan)
     _check_files(plan, folder)
     _check_one_goal(plan)
+    _check_elastic(plan)
     _check_sources(plan, keys)
+
+
+def _check_elastic(plan: Plan) -> None:
+    """What a run that goes on with fewer nodes can't be simulated with."""
+    if not plan.market.elastic:
+        return
+    given = {key: plan.value(key) for key in ("market.trace", "market.price_history", "market.keeps_survivors")}
+    for key, value in given.items():
+        if value:
+            raise PlanError(
+                f"market.elastic and {key} are both set, and a run that goes on with fewer nodes is simulated without:"
+                " leave one of the two out"
+            )
 
 
 def _check_one_goal(plan: Plan) -> None:

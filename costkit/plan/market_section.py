@@ -14,7 +14,9 @@ def _hours(label: str, low: float, high: float, about: str) -> Number:
 
 
 def _markets() -> tuple[str, ...]:
-    return (*(market.name for market in spot.measured_markets()), *spot.rate_buckets())
+    """Measured markets of GPUs, and the buckets; those without an upper end are refused with the reason."""
+    watched = (market.name for market in spot.measured_markets() if market.is_of_gpus)
+    return (*watched, *spot.rate_buckets())
 
 
 def _share(label: str, about: str, *, most: float = 1.0) -> Number:
@@ -41,6 +43,18 @@ class MarketSection(Section):
             fraction=True,
         ),
     ] = 0.6
+    spot_usd_per_gpu_hour: Annotated[
+        float | None,
+        Number(
+            "Spot price",
+            "USD per GPU-hour",
+            0.1,
+            20,
+            0.001,
+            1000,
+            "Price of one GPU for one hour on spot, in place of the discount; left out: the discount gives it.",
+        ),
+    ] = None
     measured: Annotated[
         str | None,
         Choice(
@@ -70,7 +84,12 @@ class MarketSection(Section):
         ),
     ] = 1.0
     life_law: Annotated[
-        str, Choice("Law of life times", lambda: spot.LAWS, "The law that a machine's life follows around its mean.")
+        str,
+        Choice(
+            "Law of life times",
+            lambda: spot.LAWS,
+            "The law of the job's life around its mean; of each node's where it is elastic.",
+        ),
     ] = "exponential"
     weibull_shape: Annotated[
         float | None,
@@ -152,7 +171,13 @@ class MarketSection(Section):
     egress_usd_per_gb: Annotated[
         float | None,
         Number(
-            "Moving data", "USD per GB", 0.005, 0.2, 0, 100, "Price between regions; left out: AWS's within the US."
+            "Moving data",
+            "USD per GB",
+            0.005,
+            0.2,
+            0,
+            100,
+            "Price between regions; left out: AWS's between the US and Europe.",
         ),
     ] = None
     price_history: Annotated[

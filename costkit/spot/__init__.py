@@ -13,6 +13,7 @@ from costkit.spot.fleets import Fleet, blocked_fraction, job_life_s
 from costkit.spot.intervals import (
     FlatZone,
     break_even_life_s,
+    daly_first_order_interval_s,
     daly_interval_s,
     flat_zone,
     optimal_interval_s,
@@ -20,7 +21,7 @@ from costkit.spot.intervals import (
     young_interval_s,
 )
 from costkit.spot.jobs import Job, Market
-from costkit.spot.lives import LAWS, Joint, Law, bathtub, empirical, exponential, joint, law, weibull
+from costkit.spot.lives import LAWS, Law, bathtub, empirical, exponential, joint, law, weibull
 from costkit.spot.markets import (
     Bucket,
     LifeRange,
@@ -36,7 +37,7 @@ from costkit.spot.node_logs import NodeLog, read_node_log
 from costkit.spot.omniscient import omniscient, regret
 from costkit.spot.outcomes import Comparison, Outcomes
 from costkit.spot.paths import Paths, independent_windows, random_paths
-from costkit.spot.policies import POLICIES, Policy
+from costkit.spot.policies import IDLE, ON_DEMAND, POLICIES, SPOT, Policy, Seen, Task, capped, time_sliced
 from costkit.spot.price_history import PriceHistory, ZonePrices
 from costkit.spot.price_steps import PriceSteps, price_steps
 from costkit.spot.providers import (
@@ -51,15 +52,17 @@ from costkit.spot.quoted import SpotQuotes, price_ratio_range, spot_quotes
 from costkit.spot.reading_prices import read_price_history
 from costkit.spot.reading_traces import read_trace
 from costkit.spot.replay import Replay, replay
-from costkit.spot.simulation import GIVE_UP, simulate
+from costkit.spot.simulation import losses_each, simulate
 from costkit.spot.trace import Trace
 from costkit.spot.trace_statistics import Spells, TraceStatistics, spells, statistics
 from costkit.spot.waiting import Noticed, OnOff, SafetyNet, safety_net
 
 __all__ = [
-    "GIVE_UP",
+    "IDLE",
     "LAWS",
+    "ON_DEMAND",
     "POLICIES",
+    "SPOT",
     "Billing",
     "Bucket",
     "Comparison",
@@ -68,7 +71,6 @@ __all__ = [
     "Fleet",
     "HardwareFailures",
     "Job",
-    "Joint",
     "Law",
     "LifeRange",
     "Market",
@@ -86,9 +88,11 @@ __all__ = [
     "PriceSteps",
     "Replay",
     "SafetyNet",
+    "Seen",
     "Spells",
     "SpotQuotes",
     "StoragePrice",
+    "Task",
     "Trace",
     "TraceStatistics",
     "ZonePrices",
@@ -96,7 +100,9 @@ __all__ = [
     "bathtub",
     "blocked_fraction",
     "break_even_life_s",
+    "capped",
     "compare",
+    "daly_first_order_interval_s",
     "daly_interval_s",
     "empirical",
     "expected",
@@ -110,6 +116,7 @@ __all__ = [
     "joint",
     "law",
     "life_from_rate",
+    "losses_each",
     "mean_losses",
     "measured_market",
     "measured_markets",
@@ -136,6 +143,7 @@ __all__ = [
     "statistics",
     "storage_price",
     "storage_usd_per_hour",
+    "time_sliced",
     "weibull",
     "young_interval_s",
 ]

@@ -3,23 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
-from costkit.spot.trace import Floats
-from costkit.units import DAY, GB, HOUR, YEAR, require_fraction, require_not_negative, require_positive
-
-MONTH = YEAR / 12
-
-
-class Prices(Protocol):
-    """A price that moves in time."""
-
-    @property
-    def span_s(self) -> float:
-        """How long it was recorded."""
-
-    def relative_cost_s(self, time_s: Floats) -> Floats:
-        """Its integral from the start over its mean, in seconds; the record repeats itself."""
+from costkit.spot.price_steps import PriceSteps
+from costkit.units import DAY, GB, HOUR, MONTH, require_fraction, require_not_negative, require_positive
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +22,7 @@ class Billing:
     first_hour_free: bool = False
     usd_per_hour: float = 0.0
     usd_per_restart: float = 0.0
-    prices: Prices | None = None
+    prices: PriceSteps | None = None
 
     def __post_init__(self) -> None:
         require_not_negative(self.usd_per_hour, "usd_per_hour", "USD an hour")

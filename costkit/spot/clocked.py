@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from costkit.spot.jobs import Job, Market
-from costkit.spot.lives import Joint
 from costkit.spot.lockstep import Lockstep
 from costkit.spot.trace import Flags, Floats
 from costkit.units import HOUR
@@ -19,7 +18,6 @@ class Clocked(Lockstep):
     def __init__(self, job: Job, market: Market, n: int, rng: np.random.Generator, give_up: float) -> None:
         super().__init__(job, market, n, rng, give_up)
         self.prices = market.billing.prices
-        self.joint = self.law if isinstance(self.law, Joint) else None
         if self.prices is not None:
             self.sums["clock"] = rng.random(n) * self.prices.span_s
 
@@ -51,15 +49,15 @@ class Clocked(Lockstep):
             start_s = self.sums["clock"][which]
             end_s = start_s + paid * self.unit_s
             return (self.prices.relative_cost_s(end_s) - self.prices.relative_cost_s(start_s)) / self.unit_s
-        if self.joint is None or self.joint.prices is None:
+        if self.law.prices is None:
             return paid
-        return np.asarray(paid * self.joint.prices[self.chosen[which]])
+        return np.asarray(paid * self.law.prices[self.chosen[which]])
 
     def waits(self, n: int) -> Floats:
         """A wait for each loss, in seconds."""
         mean_s = self.market.capacity_wait_s
-        if self.joint is not None and self.joint.waits is not None:
-            return np.asarray(mean_s * self.joint.waits[self.chosen])
+        if self.law.waits is not None:
+            return np.asarray(mean_s * self.law.waits[self.chosen])
         return mean_s * (np.ones(n) if self.market.waits == "constant" else self.rng.standard_exponential(n))
 
     def waited_s(self) -> Floats:

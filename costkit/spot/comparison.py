@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from costkit.spot.omniscient import omniscient, regret
+from costkit.spot.outcomes import percentiles
 from costkit.spot.paths import Paths
 from costkit.spot.policies import POLICIES, ROUNDING, Policy, policy_of
 from costkit.spot.replay import Replay, replay
@@ -147,16 +148,16 @@ def _outcome(
     name: str, run: Replay, *, step_s: float, on_demand_usd: float, best: tuple[Counts, Floats]
 ) -> PolicyOutcome:
     usd, late_s = np.asarray(run.usd), np.asarray(run.late_s)
-    p5, p50, p95 = np.quantile(usd, [0.05, 0.5, 0.95]).tolist()
+    span = percentiles(usd)
     picked, least_usd = best
     has_regret = len(picked) > 0 and bool(np.all(np.isfinite(least_usd)))
     return PolicyOutcome(
         policy=name,
         n_runs=len(usd),
         mean_usd=float(usd.mean()),
-        p5_usd=p5,
-        p50_usd=p50,
-        p95_usd=p95,
+        p5_usd=span.low,
+        p50_usd=span.mid,
+        p95_usd=span.high,
         saving_fraction=float(1 - usd.mean() / on_demand_usd),
         mean_finish_s=float(np.mean(run.finish_s)),
         late_fraction=float(np.mean(run.late)),

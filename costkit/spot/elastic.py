@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from costkit.spot.jobs import Job, Market
-from costkit.spot.lives import Joint
 from costkit.spot.outcomes import without_rounding
 from costkit.spot.trace import Flags, Floats
 from costkit.units import HOUR
@@ -23,19 +22,17 @@ from costkit.units import HOUR
 _DEAD_SHARE = 4
 
 
-def run(
-    job: Job, market: Market, n_trials: int, rng: np.random.Generator, give_up: float, *, settled: bool = False
-) -> dict[str, Any]:
-    """The arrays of `Outcomes`; `settled` trials begin with as many nodes down as there are in the long run."""
+def run(job: Job, market: Market, n_trials: int, rng: np.random.Generator, give_up: float) -> dict[str, Any]:
+    """The arrays of `Outcomes`."""
     for what, is_given in (
         ("prices that move", market.billing.prices is not None),
-        ("a joint law", isinstance(market.law, Joint)),
+        ("a joint law", market.law.name == "joint"),
         ("keeps_survivors", market.fleet.keeps_survivors),
     ):
         if is_given:
             raise ValueError(f"an elastic job is simulated without {what}: leave that out, or set is_elastic=False.")
     trials = _Elastic(job, market, n_trials, rng, give_up)
-    if settled:
+    if market.fleet.is_settled:
         trials.settle()
     return trials.run()
 
@@ -198,7 +195,7 @@ class _Elastic:
         return {
             "wall_s": np.where(finished, ends["clock"], math.inf),
             "billed_s": billed_s,
-            "preemptions": ends["losses"],
+            "losses": ends["losses"],
             "hardware_failures": ends["failures"],
             "lost_s": without_rounding(billed_s - kept_s - restart_s - ends["notice"], billed_s),
             "restart_s": restart_s,

@@ -1,4 +1,4 @@
-"""How long does an interrupted run take, on average? Closed forms of mean and variance for lives without a past.
+"""How long does an interrupted run take, on average? Closed forms of mean and variance for memoryless lives.
 
 Per segment of length w, with losses at the rate l, the moment generating function of any reward that runs at the rate r
 while the job runs and jumps by X at each loss is
@@ -11,7 +11,8 @@ notice succeeds, and (1/p) ln(1 + p (e^(l w) - 1)) losses where a share p does. 
 variances add up.
 
 - Exponential lives only. For others, `simulate`.
-- Failures during restarts and during writes count; waits for capacity are neither exposed to losses nor paid for.
+- Failures during restarts and during writes count. Waits for capacity are not exposed to losses, and paid only for
+  nodes that are kept.
 """
 
 from __future__ import annotations
@@ -41,13 +42,16 @@ class Moments:
 
 @dataclass(frozen=True)
 class Expected:
-    """What a run takes: wall-clock seconds, paid seconds of the whole job, losses, and US dollars.
+    """What a run takes: wall-clock seconds, paid seconds of the whole job, losses of machines, and US dollars.
 
-    All are infinite where the run practically never finishes. `usd` leaves out credits for the first hour.
+    `losses` are preemptions and hardware failures together.
+
+    All are infinite where the run practically never finishes. `usd` is before credits for the first hour.
     """
 
     wall_s: Moments
     billed_s: Moments
+    losses: Moments
     preemptions: Moments
     usd: Moments
 
@@ -62,7 +66,7 @@ def expected(job: Job, market: Market) -> Expected:
     >>> round(found.wall_s.mean / 3600, 6), round(found.preemptions.sd, 5)
     (610.369395, 11.32061)
     """
-    if not market.is_memoryless:
+    if not market.has_closed_form:
         raise ValueError(
             "expected() knows exponential life times, a constant price and jobs that stop when a node is lost: "
             "use simulate() for others."
@@ -72,14 +76,16 @@ def expected(job: Job, market: Market) -> Expected:
     return Expected(
         wall_s=_moments(job, market, running=1.0, noticing=1.0, waiting=1.0),
         billed_s=_moments(job, market, running=1.0, noticing=1.0),
-        preemptions=_moments(job, market, per_loss=1.0),
+        losses=_moments(job, market, per_preemption=1.0, per_failure=1.0),
+        preemptions=_moments(job, market, per_preemption=1.0),
         usd=_moments(
             job,
             market,
             running=price + standing,
             noticing=price + standing,
             waiting=waiting,
-            per_loss=market.billing.usd_per_restart,
+            per_preemption=market.billing.usd_per_restart,
+            per_failure=market.billing.usd_per_restart,
         ),
     )
 
@@ -91,14 +97,15 @@ def _moments(
     running: float = 0.0,
     noticing: float = 0.0,
     waiting: float = 0.0,
-    per_loss: float = 0.0,
+    per_preemption: float = 0.0,
+    per_failure: float = 0.0,
 ) -> Moments:
-    """A reward's mean and spread over the run, given its rates in the three states and its jump at a loss."""
+    """A reward's mean and spread over the run, given its rates in the three states and its jumps at losses."""
     if job.ideal_s / market.loss_life_s < _NEVER:
         return Moments(running * job.ideal_s, 0.0)
     try:
         with many_digits():
-            jump = _jump(market, noticing=noticing, waiting=waiting, per_loss=per_loss)
+            jump = _jumps(market, waiting, per_preemption + noticing * market.notice_s, per_failure)
             each = [(n, _segment(w, job, market, running, *jump)) for n, w in job.segments()]
             mean, half_variance = (sum(n * getattr(one, c) for n, one in each) for c in ("c1", "c2"))
             return Moments(float(mean), float((2 * max(half_variance, Decimal(0))).sqrt()))
@@ -106,12 +113,12 @@ def _moments(
         return Moments(math.inf, math.inf)
 
 
-def _jump(market: Market, *, noticing: float, waiting: float, per_loss: float) -> tuple[Series, Series]:
-    """What a preemption and what a hardware failure adds to the reward, before the restart."""
+def _jumps(market: Market, waiting: float, at_preemption: float, at_failure: float) -> tuple[Series, Series]:
+    """What a preemption and what a hardware failure adds to the reward, the wait included, before the restart."""
     a = market.capacity_wait_s
     spread = a**2 if market.waits == "exponential" else 0.0
-    jumps = (per_loss + noticing * market.notice_s + waiting * a, per_loss + waiting * a)
-    preemption, failure = (of_moments(mean, mean**2 + waiting**2 * spread) for mean in jumps)
+    means = (at_preemption + waiting * a, at_failure + waiting * a)
+    preemption, failure = (of_moments(mean, mean**2 + waiting**2 * spread) for mean in means)
     return preemption, failure
 
 

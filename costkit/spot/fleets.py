@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from costkit.units import require_not_negative, require_positive
+from costkit.units import require_not_negative, require_positive, require_whole
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,16 +21,18 @@ class Fleet:
         burst_nodes: Mean number of nodes that one loss takes.
         is_elastic: Whether the job goes on with the nodes that are left; else it stands still until all are back.
         keeps_survivors: Whether a job that stands still goes on paying for the nodes that it still has.
+        is_settled: Whether an elastic job begins with as many nodes down as there are in the long run, and not with
+            all of them up.
     """
 
     n_nodes: int = 1
     burst_nodes: float = 1.0
     is_elastic: bool = False
     keeps_survivors: bool = False
+    is_settled: bool = False
 
     def __post_init__(self) -> None:
-        if type(self.n_nodes) is not int or self.n_nodes < 1:
-            raise ValueError(f"n_nodes must be a whole number of nodes, 1 or more, not {self.n_nodes!r}.")
+        require_whole(self.n_nodes, "n_nodes", "nodes")
         require_burst(self.burst_nodes, self.n_nodes)
 
     @property
@@ -73,8 +75,8 @@ def blocked_fraction(*, n_nodes: int, spare_nodes: int, node_life_s: float, node
     """
     from scipy import stats
 
-    require_positive(n_nodes, "n_nodes", "nodes")
-    require_not_negative(spare_nodes, "spare_nodes", "nodes")
+    require_whole(n_nodes, "n_nodes", "nodes")
+    require_whole(spare_nodes, "spare_nodes", "nodes", least=0)
     require_positive(node_life_s, "node_life_s", "seconds")
     require_not_negative(node_wait_s, "node_wait_s", "seconds")
     down = node_wait_s / (node_life_s + node_wait_s)

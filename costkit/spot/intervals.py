@@ -26,21 +26,26 @@ def young_interval_s(*, mean_life_s: float, checkpoint_write_s: float) -> float:
     return math.sqrt(2 * delta * M)
 
 
-def daly_interval_s(*, mean_life_s: float, checkpoint_write_s: float, restart_s: float | None = None) -> float:
-    """Daly's higher-order estimate, or his first-order one where a restart is given. FGCS 22(3):303, 2006.
+def daly_first_order_interval_s(*, mean_life_s: float, checkpoint_write_s: float, restart_s: float) -> float:
+    """tau = sqrt(2 delta (M + R)) - delta. Daly 2006, FGCS 22(3):303.
 
-    First order: tau = sqrt(2 delta (M + R)) - delta. Higher: tau = sqrt(2 delta M) [1 + sqrt(x)/3 + x/9] - delta with
-    x = delta / 2M, and tau = M from delta = 2M on.
-
-    >>> round(daly_interval_s(mean_life_s=24 * 3600, checkpoint_write_s=300) / 60, 5)
-    116.68981
-    >>> round(daly_interval_s(mean_life_s=24 * 3600, checkpoint_write_s=300, restart_s=600) / 60, 4)
+    >>> round(daly_first_order_interval_s(mean_life_s=24 * 3600, checkpoint_write_s=300, restart_s=600) / 60, 4)
     115.4159
     """
     M, delta = _checked(mean_life_s, checkpoint_write_s)
-    if restart_s is not None:
-        require_not_negative(restart_s, "restart_s", "seconds")
-        return math.sqrt(2 * delta * (M + restart_s)) - delta
+    require_not_negative(restart_s, "restart_s", "seconds")
+    return math.sqrt(2 * delta * (M + restart_s)) - delta
+
+
+def daly_interval_s(*, mean_life_s: float, checkpoint_write_s: float) -> float:
+    """Daly's higher-order estimate. FGCS 22(3):303, 2006.
+
+    tau = sqrt(2 delta M) [1 + sqrt(x)/3 + x/9] - delta with x = delta / 2M, and tau = M from delta = 2M on.
+
+    >>> round(daly_interval_s(mean_life_s=24 * 3600, checkpoint_write_s=300) / 60, 5)
+    116.68981
+    """
+    M, delta = _checked(mean_life_s, checkpoint_write_s)
     x = delta / (2 * M)
     return math.sqrt(2 * delta * M) * (1 + math.sqrt(x) / 3 + x / 9) - delta if x < 1 else M
 
@@ -122,7 +127,7 @@ def flat_zone(
     """
     require_positive(fraction, "fraction", "(a share of the time)")
     if fraction > _WIDEST:
-        raise ValueError(f"fraction must be at most {_WIDEST:g}, ten times the least time, not {fraction:g}.")
+        raise ValueError(f"fraction must be at most {_WIDEST:g}, not {fraction:g}.")
     market = {
         "mean_life_s": mean_life_s,
         "checkpoint_write_s": checkpoint_write_s,
@@ -179,7 +184,9 @@ def overhead(
     return np.asarray(losses * M / tau)
 
 
-def break_even_life_s(*, price_ratio: float, checkpoint_write_s: float, restart_s: float) -> float:
+def break_even_life_s(
+    *, price_ratio: float, checkpoint_write_s: float, restart_s: float, notice_success: float = 0.0
+) -> float:
     """The mean life at which spot costs as much as an uninterrupted run on demand, saved at the best interval.
 
     A ratio at or above 1 raises `ValueError`: then spot is never cheaper.
@@ -200,11 +207,10 @@ def break_even_life_s(*, price_ratio: float, checkpoint_write_s: float, restart_
 
     def dearer(log_life: float) -> float:
         M = math.exp(log_life)
-        tau = optimal_interval_s(mean_life_s=M, checkpoint_write_s=delta)
-        log_cost = restart_s / M
-        if delta > 0:
-            log_cost += float(np.log(np.minimum(overhead(tau, mean_life_s=M, checkpoint_write_s=delta), 1e300)))
-        return math.log(price_ratio) + log_cost
+        saved: dict[str, float] = {"mean_life_s": M, "checkpoint_write_s": delta, "notice_success": notice_success}
+        tau = optimal_interval_s(**saved)
+        least = 1.0 if tau == 0 else 1 / notice_success if math.isinf(tau) else float(overhead(tau, **saved))
+        return math.log(price_ratio) + restart_s / M + math.log(min(least, 1e300))
 
     spare = -math.log(price_ratio)
     shortest = math.log(max(delta, restart_s)) - 8

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 
 from costkit.spot.billing import Billing
 from costkit.spot.fleets import Fleet
-from costkit.spot.lives import Joint, Law, law
+from costkit.spot.lives import Law, law
 from costkit.units import require_fraction, require_not_negative, require_positive
 
 WAITS = ("exponential", "constant")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Job:
     """A run and how it saves its state; all in seconds.
 
@@ -89,7 +89,7 @@ class Market:
         mean_life_s: Mean time between two preemptions of the job; inf: never.
         spot_usd_per_hour: What all its machines cost an hour; with a history of prices, that of their mean.
         on_demand_usd_per_hour: What they would cost where nobody takes them away.
-        capacity_wait_s: Mean wait for new machines after a loss, neither paid for nor worked in.
+        capacity_wait_s: Mean wait for new machines after a loss, not worked in; paid only for nodes that are kept.
         notice_success: The share of preemptions whose notice is long enough to save everything.
         notice_s: Paid time that each preemption spends between its notice and the end.
         process: The law of the life times: "exponential", "weibull", "bathtub", or a law of `spot.weibull`,
@@ -109,7 +109,7 @@ class Market:
     capacity_wait_s: float = 0.0
     notice_success: float = 0.0
     notice_s: float = 0.0
-    process: str | Law | Joint = "exponential"
+    process: str | Law = "exponential"
     waits: str = "exponential"
     hardware_life_s: float = math.inf
     provision_s: float = 0.0
@@ -130,18 +130,18 @@ class Market:
         law(self.process)
 
     @property
-    def law(self) -> Law | Joint:
+    def law(self) -> Law:
         """The shape of the life times."""
         return law(self.process)
 
     @property
-    def is_memoryless(self) -> bool:
-        """Whether life times are exponential: then every mean here has a closed form."""
+    def has_closed_form(self) -> bool:
+        """Whether `expected` knows it: exponential lives, a constant price, a job that stops when a node is lost."""
         return self.has_best_interval and self.billing.prices is None
 
     @property
     def has_best_interval(self) -> bool:
-        """Whether the interval of least time is known exactly: for exponential lives and a job that stops."""
+        """Whether the interval of least time is known exactly: exponential lives, and a job that stops."""
         return self.law.name == "exponential" and not self.fleet.is_elastic
 
     @property

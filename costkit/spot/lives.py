@@ -1,6 +1,6 @@
 """How long do machines live? Laws of life times as shapes with mean 1, drawn in place; a market gives the scale.
 
-- `exponential`: the past says nothing; closed forms hold. `weibull` below shape 1: what survived an hour is safer.
+- `exponential`: memoryless; closed forms hold. `weibull` below shape 1: what survived an hour is safer.
 - `bathtub`: many early losses, then few, then a cap. `empirical`: lives that were measured, drawn with replacement.
 - `joint`: lives with the wait that followed each and the price meanwhile, drawn together: short ones may be dear.
 - On/off markets are any of these with a wait for capacity; bursts are part of the fleet.
@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,50 +32,35 @@ Draw = Callable[[np.random.Generator, Floats], Any]
 class Law:
     """A law of life times with mean 1.
 
-    `draw(rng, out)` fills an array; `survival(t)` is P(life > t); `mean_s` is the mean that the law was measured with,
-    None where it has none.
+    `draw(rng, out)` fills an array, and returns which lives it chose where they were measured; `survival(t)` is
+    P(life > t); `mean_s` is the mean that it was measured with, None where it has none. A joint law has `waits` and
+    `prices` too, one for each life that was measured, over their means; `mean_wait_s` is that of the waits.
     """
 
     name: str
     draw: Draw
     survival: Callable[[float], float]
     mean_s: float | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Joint:
-    """Lives with what came with each: the wait that followed and the price meanwhile, each over its mean."""
-
-    lives: Floats
-    waits: Floats | None
-    prices: Floats | None
-    mean_s: float
+    n_measured: int = 0
+    waits: Floats | None = None
+    prices: Floats | None = None
     mean_wait_s: float = 0.0
-    name: str = "joint"
-    draw: Draw = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "draw", _resampled(self.lives))
-
-    def survival(self, t: float) -> float:
-        """P(life > t)."""
-        return float(np.mean(self.lives > t))
 
 
-def law(process: str | Law | Joint) -> Law | Joint:
+def law(process: str | Law) -> Law:
     """The law that a market's `process` names; laws that need numbers take those of `life_laws.csv`.
 
     >>> law("exponential").name, law("weibull").survival(1) < law("exponential").survival(1)
     ('exponential', True)
     """
-    if isinstance(process, Law | Joint):
+    if isinstance(process, Law):
         return process
     return tables.lookup("law of life times", process, _NAMED)()
 
 
 @functools.cache
 def exponential() -> Law:
-    """Lives that know no past: P(life > t) = exp(-t)."""
+    """Memoryless lives: P(life > t) = exp(-t)."""
     return Law("exponential", lambda rng, out: rng.standard_exponential(out=out), lambda t: math.exp(-t))
 
 
@@ -139,28 +124,31 @@ def empirical(lives_s: Floats) -> Law:
     lives = _measured(lives_s, "lives_s")
     mean_s = float(lives.mean())
     scaled = lives / mean_s
-    return Law("empirical", _resampled(scaled), lambda t: float(np.mean(scaled > t)), mean_s)
+    return Law("empirical", _resampled(scaled), lambda t: float(np.mean(scaled > t)), mean_s, len(lives))
 
 
-def joint(lives_s: Floats, *, waits_s: Floats | None = None, usd_per_hour: Floats | None = None) -> Joint:
-    """Measured lives, each with the wait after it and the price meanwhile, drawn together.
+def joint(lives_s: Floats, *, waits_s: Floats | None = None, usd_per_hour: Floats | None = None) -> Law:
+    """Measured lives, each with the wait after it and the price meanwhile, drawn together: short ones may be dear.
 
     Prices are weighted by hours: their mean over the hours that are paid is 1.
+
+    >>> joint(np.array([3600.0, 7200.0]), waits_s=np.array([0.0, 600.0])).mean_wait_s
+    300.0
     """
-    lives = _measured(lives_s, "lives_s")
+    found = empirical(lives_s)
     for name, given in (("waits_s", waits_s), ("usd_per_hour", usd_per_hour)):
-        if given is not None and np.shape(given) != lives.shape:
-            raise ValueError(f"{name} must have one value for each of the {lives.size} lives, not {np.size(given)}.")
-    waits = None if waits_s is None else np.asarray(waits_s, float)
-    mean_wait_s = 0.0 if waits is None else float(waits.mean())
-    if waits is not None and (np.any(waits < 0) or not np.all(np.isfinite(waits))):
+        if given is not None and np.shape(given) != (found.n_measured,):
+            raise ValueError(f"{name} must have one value for each of the {found.n_measured} lives.")
+    waits = np.zeros(1) if waits_s is None else np.asarray(waits_s, float)
+    if np.any(waits < 0) or not np.all(np.isfinite(waits)):
         raise ValueError("waits_s must be finite numbers of seconds, zero or more.")
+    mean_wait_s = float(waits.mean())
     prices = None if usd_per_hour is None else _measured(usd_per_hour, "usd_per_hour", "USD an hour")
-    return Joint(
-        lives=lives / lives.mean(),
-        waits=waits / mean_wait_s if waits is not None and mean_wait_s else None,
-        prices=None if prices is None else prices / float(np.average(prices, weights=lives)),
-        mean_s=float(lives.mean()),
+    return replace(
+        found,
+        name="joint",
+        waits=waits / mean_wait_s if mean_wait_s else None,
+        prices=None if prices is None else prices / float(np.average(prices, weights=np.asarray(lives_s, float))),
         mean_wait_s=mean_wait_s,
     )
 

@@ -124,8 +124,8 @@ class Lockstep:
             self.ends[name][trial] = total[which]
         self.ends["rest"][trial] = rest
         self.ends["losses"][trial] = self.n_losses
-        self.position[which] = -math.inf
-        self._spent[which] = -math.inf
+        self.position[which] = -math.inf  # never reaches the end again, and saves nothing
+        self._spent[which] = -math.inf  # what `step` holds as reached, and will save from
         self.n_dead += len(which)
 
     def give_up(self) -> None:
@@ -155,7 +155,7 @@ class Lockstep:
         return {
             "wall_s": np.where(finished, elapsed_s, math.inf),
             "billed_s": billed_s,
-            "preemptions": losses,
+            "losses": losses,
             "hardware_failures": failures,
             "lost_s": without_rounding(billed_s - kept_s - restart_s - notice_s, billed_s),
             "restart_s": restart_s,

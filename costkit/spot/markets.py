@@ -55,6 +55,11 @@ class MeasuredMarket:
     source: str
     note: str
 
+    @property
+    def is_of_gpus(self) -> bool:
+        """Whether its machines have GPUs."""
+        return self.n_gpus_per_node > 0
+
 
 def _measured_on(row: Mapping[str, str]) -> str:
     year, month = (*row["as_of"].split("-"), "")[:2]

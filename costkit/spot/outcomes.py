@@ -26,7 +26,7 @@ class Outcomes:
         market: Where.
         wall_s: From the first machine to the last step; inf for a trial that was given up.
         billed_s: Paid time, counted as time of all machines together.
-        preemptions: Losses of machines that stopped the job, hardware failures among them.
+        losses: How often machines were lost, by preemption or hardware failure.
         hardware_failures: How many of the losses were no preemptions.
         lost_s: Paid time that had to be done again.
         restart_s: Paid time of restarts, those that were lost on the way among them.
@@ -42,7 +42,7 @@ class Outcomes:
     market: Market
     wall_s: Floats
     billed_s: Floats
-    preemptions: Floats
+    losses: Floats
     hardware_failures: Floats
     lost_s: Floats
     restart_s: Floats
@@ -57,6 +57,11 @@ class Outcomes:
     def n_trials(self) -> int:
         """How many runs were simulated."""
         return len(self.usd)
+
+    @property
+    def preemptions(self) -> Floats:
+        """How often the provider took machines away."""
+        return self.losses - self.hardware_failures
 
     @property
     def unfinished_fraction(self) -> float:
@@ -98,7 +103,7 @@ class Outcomes:
             raise ValueError("no trial finished, so there is no bill to take apart")
         rate = (self.machine_usd / self.billed_s)[done]
         written_s = self.job.n_checkpoints * self.job.checkpoint_write_s
-        market, losses = self.market, self.preemptions[done]
+        market, losses = self.market, self.losses[done]
         kept = market.fleet.kept_fraction * market.spot_usd_per_hour / HOUR
         return {
             "useful work": float(self.job.work_s * rate.mean()),
@@ -119,6 +124,7 @@ class Outcomes:
         pairs: list[tuple[str, Floats, Moments]] = [
             ("wall_s", self.wall_s, theory.wall_s),
             ("billed_s", self.billed_s, theory.billed_s),
+            ("losses", self.losses, theory.losses),
             ("preemptions", self.preemptions, theory.preemptions),
         ]
         if not self.market.billing.first_hour_free:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from costkit.units import require_positive
+
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -29,6 +31,14 @@ class Trace:
     available: Counts
     usd_per_hour: Floats | None = None
     warnings: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        require_positive(self.step_s, "step_s", "seconds")
+        counts = np.asarray(self.available)
+        if counts.ndim != 1 or not counts.size or counts.dtype.kind not in "iu" or counts.min() < 0:
+            raise ValueError("available must be a numpy array of whole numbers of machines, one for each step.")
+        if self.usd_per_hour is not None and np.shape(self.usd_per_hour) != counts.shape:
+            raise ValueError("usd_per_hour must have a price for each step.")
 
     @property
     def n_steps(self) -> int:

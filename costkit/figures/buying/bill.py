@@ -124,7 +124,7 @@ def _dollars(ax: Axes, answer: Savings) -> list[Artist]:
     ha: style.Side = "right" if even > (1 - _SIDE_SHARE) * top else "left"
     aside = -5 if even > (1 - _SIDE_SHARE) * top else 5
     found.append(style.label(ax, (even, 1.3), told, color=style.INK, offset=(aside, 0), ha=ha, ground=True))
-    found.append(style.label(ax, (even, 0.55), "spot loses", color=style.GREY, offset=(8, 0), ground=True))
+    found.append(style.label(ax, (even, 0.55), "spot is dearer", color=style.GREY, offset=(8, 0), ground=True))
     found += _both(ax, answer, "usd", 1.0)
     if answer.finishes:
         high = "no end" if math.isinf(answer.usd.high) else usd(answer.usd.high)

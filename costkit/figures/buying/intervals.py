@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from costkit import spot
 from costkit.figures import style
 from costkit.plan.buying import Savings
-from costkit.units import HOUR, MINUTE, duration, usd
+from costkit.units import HOUR, MINUTE, duration, percent, usd
 
 _BOX = (0.085, 0.15, 0.885, 0.69)
 _DECADES, _POINTS = (-1.35, 1.35), 241
@@ -80,10 +80,12 @@ def _finding(answer: Savings) -> str:
 
 
 def _about(answer: Savings) -> str:
-    told = f"Losses every {duration(answer.market.loss_life_s)}, {duration(answer.job.checkpoint_write_s)} to write"
+    told = (
+        f"Interrupted every {duration(answer.market.loss_life_s)}, {duration(answer.job.checkpoint_write_s)} to write"
+    )
     if answer.market.has_best_interval:
         return told
-    return f"{told}. Line: lives without a past, a run that stops. Dots: simulated on this market"
+    return f"{told}. Line: memoryless lives, a run that stops. Dots: simulated on this market"
 
 
 def _marks(left: float, right: float) -> list[float]:
@@ -112,10 +114,17 @@ def _zone(ax: Axes, answer: Savings, least: float) -> None:
     at = math.log10(zone.best_s)
     ax.axvline(at, color=style.GREEN, linewidth=1.2, zorder=2)
     top = ax.get_ylim()[1]
-    whose = "best" if answer.market.has_best_interval else "best for lives without a past:"
+    whose = "best" if answer.market.has_best_interval else "best for memoryless lives:"
     told = f"{whose} {duration(zone.best_s)}, {usd(least)}"
     style.label(ax, (at, top), told, color=style.GREEN, offset=(5, -8), bold=True, ground=True)
-    style.label(ax, (at, top), "shaded: within 1% of the least time", color=style.GREEN, offset=(5, -22), ground=True)
+    style.label(
+        ax,
+        (at, top),
+        f"shaded: within {percent(answer.flat_zone.fraction)} of the least time",
+        color=style.GREEN,
+        offset=(5, -22),
+        ground=True,
+    )
 
 
 def _rules(ax: Axes, answer: Savings) -> None:
@@ -136,7 +145,7 @@ def _own(ax: Axes, answer: Savings) -> None:
         places.append(("this plan", answer.job.checkpoint_every_s, style.BLUE))
     lost_h = answer.plan.case.spot_lost_h
     if lost_h and answer.market.has_best_interval:
-        places.append((f"a loss costs the {lost_h:g} h that are told", 2 * lost_h * HOUR, style.RED))
+        places.append((f"an interruption costs the {lost_h:g} h that are told", 2 * lost_h * HOUR, style.RED))
     (left, right), (low, top) = ax.get_xlim(), ax.get_ylim()
     for i, (name, at_s, color) in enumerate(places):
         cost = _cost(answer, at_s)

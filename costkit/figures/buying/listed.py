@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from costkit import spot, tables
 from costkit.figures.shown import Format, Table
 from costkit.plan.buying import Policies, Savings, Scenario, derived
-from costkit.plan.buying.policies import NAMES
-from costkit.units import DAY, duration, number, percent, usd
+from costkit.plan.buying.policies import label
+from costkit.plan.buying.words import share
+from costkit.units import duration, number, percent, usd
 
 Columns = dict[str, str | tuple[str, Format]]
-LEAST_SHARE = 0.001
 
 
 def percentiles_table(answer: Savings) -> Table:
@@ -41,11 +41,6 @@ def parts_table(answer: Savings) -> Table:
     )
 
 
-def share(part: float) -> str:
-    """A share of the bill, none too small to be read."""
-    return percent(round(part, 3)) if abs(part) >= LEAST_SHARE else f"below {percent(LEAST_SHARE)}"
-
-
 def derived_table(answer: Savings) -> Table:
     """What the answer takes from tables, and what follows from the plan's inputs."""
     rows = [{"what": what, "value": value, "source": source} for what, value, source in derived(answer)]
@@ -55,16 +50,22 @@ def derived_table(answer: Savings) -> Table:
 
 def checks_table(answer: Savings) -> Table:
     """Simulated means beside their closed forms, and the z-score."""
-    writes: dict[str, Format] = {"wall_s": duration, "billed_s": duration, "preemptions": number, "usd": usd}
-    names = {"wall_s": "Finish", "billed_s": "Paid time", "preemptions": "Losses", "usd": "Bill"}
+    writes: dict[str, Format] = {"wall_s": duration, "billed_s": duration, "usd": usd}
+    names = {
+        "wall_s": "Finish",
+        "billed_s": "Paid time",
+        "losses": "Interruptions",
+        "preemptions": "Preemptions",
+        "usd": "Bill",
+    }
     rows = [
         {
             "what": names[one.name],
-            "simulated": writes[one.name](one.simulated),
-            "exact": writes[one.name](one.exact),
+            "simulated": writes.get(one.name, number)(one.simulated),
+            "exact": writes.get(one.name, number)(one.exact),
             "z": one.z_score,
-            "simulated_sd": writes[one.name](one.simulated_sd),
-            "exact_sd": writes[one.name](one.exact_sd),
+            "simulated_sd": writes.get(one.name, number)(one.simulated_sd),
+            "exact_sd": writes.get(one.name, number)(one.exact_sd),
         }
         for one in answer.checks()
     ]
@@ -77,8 +78,8 @@ def checks_table(answer: Savings) -> Table:
         "simulated_sd": "Spread, simulated",
         "exact_sd": "Spread, closed form",
     }
-    own = answer.market.is_memoryless
-    where = "This plan" if own else "This plan, on a market like its own whose lives know no past"
+    own = answer.market.has_closed_form
+    where = "This plan" if own else "This plan, on a market like its own whose lives are memoryless"
     return Table(rows or nothing, "checks", caption=f"{where}: simulated against exact", columns=columns)
 
 
@@ -105,7 +106,7 @@ def scenarios_table(found: Sequence[Scenario]) -> Table:
         "usd_high": ("at most", usd),
         "saving": ("Saves", percent),
         "wall_s": ("Done after", duration),
-        "losses": ("Losses", number),
+        "losses": ("Interruptions", number),
     }
     caption = "The plan on other markets: one thing changed at a time; 5th to 95th percentile"
     return Table(rows, "scenarios", caption=caption, columns=columns)
@@ -115,7 +116,7 @@ def policies_table(found: Policies) -> Table:
     """Every policy: its bill, what it saves against on demand, how often it is late, how often it is preempted."""
     rows: list[dict[str, object]] = [
         {
-            "policy": NAMES[one.policy],
+            "policy": label(one),
             "meaning": spot.POLICIES[one.policy].meaning,
             "mean_usd": one.mean_usd,
             "p5_usd": one.p5_usd,
@@ -181,20 +182,17 @@ def markets_table() -> Table:
 
 def buckets_table() -> Table:
     """What providers publish about interruptions, in their own units, and the mean life that it stands for."""
-    rows = []
-    for row in tables.rows("interruption_rates.csv"):
-        life = spot.rate_range(row["provider"], row["bucket"])
-        rows.append(
-            {
-                "provider": row["provider"],
-                "bucket": f"{row['bucket']} per {row['per']}",
-                "shortest_s": life.shortest_s or None,
-                "longest_s": life.longest_s if math.isfinite(life.longest_s) else None,
-                "source": tables.source(row["source"]).title,
-            }
-        )
+    lives = {name: spot.rate_range(*bucket) for name, bucket in spot.rate_buckets().items()}
+    rows = [
+        {
+            "bucket": name,
+            "shortest_s": life.shortest_s or None,
+            "longest_s": life.longest_s if math.isfinite(life.longest_s) else None,
+            "source": tables.source(life.source).title,
+        }
+        for name, life in lives.items()
+    ]
     columns: Columns = {
-        "provider": "Provider",
         "bucket": "Interrupted",
         "shortest_s": ("Mean life at least", duration),
         "longest_s": ("at most", duration),
@@ -238,7 +236,7 @@ def failures_table() -> Table:
             "n_gpus": one.n_gpus,
             "failures": one.failures_per_gpu_day,
             "per_1000": 1000 * one.failures_per_gpu_day,
-            "gpu_life_s": DAY / one.failures_per_gpu_day,
+            "gpu_life_s": one.gpu_life_s,
             "basis": one.basis,
             "source": tables.source(one.source).authors,
         }

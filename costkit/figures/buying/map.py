@@ -18,7 +18,7 @@ _LIVES_H = (0.05, 2000.0)
 _COLUMNS, _ROWS = 220, 160
 _LEVELS = (-np.inf, 0.0, 0.25, 0.5, 0.75, 1.0)
 _FILLS = ("#F6DDD3", "#E7EFF6", "#C7DCED", "#9CC3E0", "#6FA8D2")
-_NAMES = ("spot loses", "0 to 25%", "25 to 50%", "50 to 75%", "more than 75%")
+_NAMES = ("spot is dearer", "0 to 25%", "25 to 50%", "50 to 75%", "more than 75%")
 _TICKS = ((10 * MINUTE, "10 min"), (HOUR, "1 h"), (6 * HOUR, "6 h"), (DAY, "1 d"), (7 * DAY, "7 d"), (60 * DAY, "60 d"))
 
 
@@ -45,21 +45,27 @@ def map(answer: Savings) -> Figure:  # noqa: A001 - the picture is a map
         "x",
         [math.log10(at) for at, _ in _TICKS],
         [name for _, name in _TICKS],
-        "Mean time between losses of the whole job",
+        "Mean time between interruptions of the whole job",
     )
     marks = [0, 0.2, 0.4, 0.6, 0.8, 1.0]
     style.ticks(ax, "y", marks, [percent(value) for value in marks], "Spot price over the on-demand price")
-    style.heading(ax, "What spot saves, each market at its own best interval")
+    style.heading(ax, "What spot saves, at the best interval")
     _key(figure)
     return figure
 
 
 def overheads(answer: Savings, lives_s: np.ndarray) -> np.ndarray:
     """Paid time on spot over undisturbed time on demand, at the best interval for each mean life."""
-    delta = max(answer.job.checkpoint_write_s, 1e-3)
-    best = np.array([spot.optimal_interval_s(mean_life_s=float(M), checkpoint_write_s=delta) for M in lives_s])
-    every = np.minimum(best, answer.job.work_s)
-    found = spot.overhead(every, mean_life_s=lives_s, checkpoint_write_s=delta, restart_s=answer.restart_s)
+    delta, p = max(answer.job.checkpoint_write_s, 1e-3), answer.kept_notices
+    saved: dict[str, float] = {"checkpoint_write_s": delta, "notice_success": p}
+    best = [spot.optimal_interval_s(mean_life_s=M, **saved) for M in lives_s.tolist()]
+    found = spot.overhead(
+        np.minimum(best, answer.job.work_s),
+        mean_life_s=lives_s,
+        checkpoint_write_s=delta,
+        restart_s=answer.restart_s,
+        notice_success=p,
+    )
     return np.asarray(np.minimum(found, 1e12))
 
 
@@ -93,7 +99,7 @@ def _measured(ax: Axes, answer: Savings) -> None:
     if not shown:
         return
     ax.plot(shown, [1.06] * len(shown), "|", color=style.PURPLE, markersize=13, markeredgewidth=1.6, zorder=4)
-    told = "Ticks: V100 zones of 2022-23, as this job would see them"
+    told = "Ticks: V100 zones of 2022-23, for this job"
     ax.text(1, 1.045, told, transform=ax.transAxes, fontsize=style.NORMAL, color=style.PURPLE, ha="right")
 
 

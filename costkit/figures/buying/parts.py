@@ -6,9 +6,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from costkit.figures import style
-from costkit.figures.buying.listed import share
 from costkit.plan.buying import Savings
-from costkit.plan.buying.words import otherwise
+from costkit.plan.buying.words import otherwise, share
 from costkit.units import usd
 
 _BOX = (0.03, 0.17, 0.945, 0.68)

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from costkit.figures import style
-from costkit.plan.buying.policies import NAMES, Policies
+from costkit.plan.buying.policies import Policies, label
 from costkit.spot import PolicyOutcome
 from costkit.units import duration, percent, usd
 
@@ -42,7 +42,7 @@ def policies(found: Policies) -> Figure:
         style.label(ax, (right, y), told, color=color, offset=(8, 0), bold=late)
     marks = np.arange(0, right, style.tick_step(right, most=8)).tolist()
     style.ticks(ax, "x", marks, [usd(value) for value in marks], "Bill, mean with the 5th to the 95th percentile")
-    style.ticks(ax, "y", list(range(len(ordered))), [NAMES[one.policy] for one in ordered], "")
+    style.ticks(ax, "y", list(range(len(ordered))), [label(one) for one in ordered], "")
     ax.grid(axis="x", color=style.FAINT, linewidth=0.8)
     ax.set_axisbelow(True)
     return figure
@@ -59,6 +59,6 @@ def _finding(found: Policies) -> str:
     if found.best is None:
         return "No way of buying keeps this deadline" if found.outcomes else "No policy could be tried"
     return (
-        f"{NAMES[found.best.policy].capitalize()} keeps the deadline and saves {percent(found.best.saving_fraction)}"
+        f"{label(found.best).capitalize()} keeps the deadline and saves {percent(found.best.saving_fraction)}"
         " of the bill on demand"
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,7 +17,6 @@ import numpy as np
 from costkit import spot
 from costkit.plan.buying import setup, words
 from costkit.plan.buying.blocks import GIVE_UP, simulated
-from costkit.plan.buying.keys import errors_by_keys
 from costkit.plan.buying.warnings import warnings
 from costkit.plan.schema import Plan
 from costkit.units import Range, duration
@@ -111,7 +110,7 @@ class Savings:
 
     @cached_property
     def best_interval_s(self) -> float:
-        """The checkpoint interval with the least expected time, for lives without a past and a run without an end."""
+        """The checkpoint interval with the least expected time, for memoryless lives and a run without an end."""
         return spot.optimal_interval_s(
             mean_life_s=self.market.loss_life_s,
             checkpoint_write_s=self.job.checkpoint_write_s,
@@ -119,7 +118,7 @@ class Savings:
         )
 
     def expected_s(self, interval_s: float) -> float:
-        """Expected paid time of the run at an interval, for lives without a past; one beyond its end is its end."""
+        """Expected paid time of the run at an interval, for memoryless lives; one beyond its end is its end."""
         market, job = self.market, replace(self.job, checkpoint_every_s=min(interval_s, self.job.work_s))
         losses = sum(n * float(self._losses(length_s)) for n, length_s in job.segments())
         return losses * (market.loss_life_s + market.notice_s * market.preempted_fraction) if losses else job.ideal_s
@@ -141,6 +140,7 @@ class Savings:
             mean_life_s=self.market.loss_life_s,
             checkpoint_write_s=self.job.checkpoint_write_s,
             notice_success=self.kept_notices,
+            fraction=words.FLAT,
         )
 
     @cached_property
@@ -193,16 +193,20 @@ class Savings:
 
     def numbers(self) -> dict[str, object]:
         """The answer as numbers; None for what is infinite."""
-        ranges = {"spot_usd": self.usd, "wall_s": self.wall_s, "saving_fraction": self.saving_fraction}
+        told = {
+            "spot_usd": {"p5": self.usd.low, "mean": self.usd.mid, "p95": self.usd.high},
+            "wall_s": {"p5": self.wall_s.low, "p50": self.wall_s.mid, "p95": self.wall_s.high},
+            "saving_fraction": dict(zip(("at_p95", "mean", "at_p5"), astuple(self.saving_fraction), strict=True)),
+            "on_demand": {"usd": self.on_demand_usd, "wall_s": self.on_demand.wall_range_s.mid},
+        }
         return {
-            **{
-                name: {"low": _finite(r.low), "mid": _finite(r.mid), "high": _finite(r.high)}
-                for name, r in ranges.items()
-            },
-            "on_demand_usd": self.on_demand_usd,
+            **{name: {key: _finite(value) for key, value in found.items()} for name, found in told.items()},
             "losing_fraction": self.losing_fraction,
             "late_fraction": self.late_fraction,
             "best_interval_s": _finite(self.best_interval_s),
+            "losses": None if self.outcomes is None else float(self.outcomes.losses.mean()),
+            "mean_life_s": _finite(self.market.loss_life_s),
+            "parts_usd": self.parts_usd(),
             "n_trials": self.n_trials,
         }
 
@@ -213,7 +217,7 @@ class Savings:
     def checks(self) -> list[spot.Comparison]:
         """The simulated means beside their closed forms, on a market without memory; empty where not all runs finish.
 
-        Where the plan's own market has no closed form, its likeness with lives that know no past is simulated for it.
+        Where the plan's own market has no closed form, its likeness with memoryless lives is simulated for it.
         """
         alike = memoryless(self.market)
         outcomes = self.outcomes if alike == self.market else simulated(self.job, alike)
@@ -224,7 +228,7 @@ class Savings:
 
 def memoryless(market: spot.Market) -> spot.Market:
     """The market with exponential lives, a constant price, and a job that stops when a node is lost."""
-    if market.is_memoryless:
+    if market.has_closed_form:
         return market
     return replace(
         market,
@@ -258,14 +262,9 @@ def savings(plan: Plan) -> Savings:
     >>> answer.n_trials >= 5000, 0.5 < answer.saving_fraction.mid < 0.6
     (True, True)
     """
-    with errors_by_keys():
-        n_bytes = setup.checkpoint_bytes(plan)
-        job = setup.job(plan, n_bytes=n_bytes)
-        market = setup.market(plan, job, n_bytes=n_bytes)
-        return _savings(plan, job, market, n_bytes)
-
-
-def _savings(plan: Plan, job: spot.Job, market: spot.Market, n_bytes: float) -> Savings:
+    n_bytes = setup.checkpoint_bytes(plan)
+    job = setup.job(plan, n_bytes=n_bytes)
+    market = setup.market(plan, job, n_bytes=n_bytes)
     return Savings(
         plan=plan,
         job=job,
@@ -287,9 +286,8 @@ def _mean_usd(job: spot.Job, market: spot.Market) -> float:
 
 def _rarely_saved(job: spot.Job, market: spot.Market) -> spot.Job:
     """The run as it is best saved on demand, where only hardware fails."""
-    best_s = spot.optimal_interval_s(
-        mean_life_s=market.hardware_life_s, checkpoint_write_s=job.checkpoint_write_s or 1.0
-    )
+    write_s = job.checkpoint_write_s or 1.0  # a write that takes no time would have no best interval
+    best_s = spot.optimal_interval_s(mean_life_s=market.hardware_life_s, checkpoint_write_s=write_s)
     return replace(job, checkpoint_every_s=min(best_s, job.work_s))
 
 

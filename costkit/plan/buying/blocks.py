@@ -1,6 +1,6 @@
 """How is a plan's run simulated within the time of a redraw? As many trials as that allows; a very long run in blocks.
 
-- A run that loses its machines more often than `MOST_LOSSES` is simulated a part at a time: parts are alike, so their
+- A run that loses its machines more often than `IN_A_BLOCK` is simulated a part at a time: parts are alike, so their
   means add up and their variances too. That holds for the mean and the spread, and nearly for percentiles.
 - A block can't be smaller than what lies between two saved states. Where even that takes too many losses, or the whole
   run would take `GIVE_UP` times as long as undisturbed, it practically never finishes.
@@ -18,7 +18,7 @@ from costkit import spot
 from costkit.spot.trace import Floats
 
 MOST_TRIALS, FEWEST_TRIALS = 10_000, 200
-LOSSES_IN_ALL, MOST_LOSSES, MOST_OF_ELASTIC = 600_000, 1_500, 60
+LOSSES_IN_ALL, IN_A_BLOCK, MOST_OF_ELASTIC = 600_000, 1_500, 60
 GIVE_UP = 10.0
 SEED = 20_230_215
 _HOPELESS = 4.0
@@ -30,17 +30,18 @@ def simulated(
 ) -> spot.Outcomes | None:
     """As many trials as a redraw allows; None where the run practically never finishes."""
     elastic = market.fleet.is_elastic
-    losses, most = losses_of(job, market), MOST_OF_ELASTIC if elastic else MOST_LOSSES
+    losses, most = spot.losses_each(job, market, give_up=GIVE_UP), MOST_OF_ELASTIC if elastic else IN_A_BLOCK
     n_blocks = 1 if losses <= most else min(math.ceil(losses / most), job.n_full_segments)
     each = losses / n_blocks
-    if not elastic and each > _HOPELESS * MOST_LOSSES:
+    if not elastic and each > _HOPELESS * IN_A_BLOCK:
         return None
     per_loss = 8 + market.fleet.n_nodes if elastic else 1
     n_trials = min(max(int(in_all / (per_loss * (each + 1))), fewest // (3 if elastic else 1)), MOST_TRIALS)
     part = _block(job, n_blocks)
     rng = np.random.default_rng(SEED)
-    found = spot.simulate(part, market, n_trials=n_trials, rng=rng, give_up=GIVE_UP, settled=n_blocks > 1)
-    return found if part is job else _grown(found, job)
+    settled = replace(market, fleet=replace(market.fleet, is_settled=part is not job))
+    found = spot.simulate(part, settled, n_trials=n_trials, rng=rng, give_up=GIVE_UP)
+    return replace(found, market=market) if part is job else _grown(replace(found, market=market), job)
 
 
 def _block(job: spot.Job, n_blocks: int) -> spot.Job:
@@ -49,24 +50,11 @@ def _block(job: spot.Job, n_blocks: int) -> spot.Job:
     return job if n_segments >= job.n_full_segments else replace(job, work_s=n_segments * job.checkpoint_every_s)
 
 
-def losses_of(job: spot.Job, market: spot.Market) -> float:
-    """About how many losses a trial sees before it is done or given up; of an elastic job, if it were undisturbed."""
-    if math.isinf(market.loss_life_s):
-        return 0.0
-    undisturbed = job.ideal_s / market.loss_life_s
-    if market.fleet.is_elastic:
-        return undisturbed
-    each = spot.mean_losses(
-        segment_s=job.segment_s,
-        mean_life_s=market.loss_life_s,
-        restart_s=job.restart_s + market.provision_s,
-        notice_success=market.notice_success * market.preempted_fraction,
-    )
-    return min(float(each) * (job.n_full_segments + 1), GIVE_UP * undisturbed)
-
-
 def _grown(part: spot.Outcomes, job: spot.Job) -> spot.Outcomes | None:
-    """The whole run, from trials of one of its blocks; None where blocks are given up."""
+    """The whole run, from trials of one of its blocks; None where blocks are given up.
+
+    What comes out are no runs that were seen from end to end, but has the mean and the spread of such runs.
+    """
     if not part.finished.all():
         return None
     n_blocks = job.ideal_s / part.job.ideal_s

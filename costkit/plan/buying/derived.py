@@ -15,15 +15,18 @@ if TYPE_CHECKING:
 def derived(answer: Savings) -> list[tuple[str, str, str]]:
     """(what, value, where from) of what follows from the plan's inputs, and of what tables give where it is silent."""
     job, market, asked = answer.job, answer.market, answer.plan.market
+    elsewhere_s = answer.on_demand.job.checkpoint_every_s
     own, counted = "this plan", "counted from the model"
     rate = setup.failures_per_gpu_day(answer.plan)
     storage, egress = setup.storage_usd_per_gb_month(answer.plan), setup.egress_usd_per_gb(answer.plan)
     failures = spot.hardware_failures()[setup.FAILURES_OF]
     size = counted if answer.plan.training.checkpoint_gb is None else own
+    write = "size over training.checkpoint_gb_per_s" if answer.plan.training.checkpoint_write_min is None else own
+    lives = "life of a node x nodes lost at once / nodes" if answer.recorded is None else "the recorded market"
     return [
-        ("Undisturbed time", duration(job.work_s), "6ND over MFU, peak and GPUs; goodput not applied"),
+        ("Computing alone", duration(job.work_s), "6ND over MFU, peak and GPUs; goodput not applied"),
         ("Nodes", f"{market.fleet.n_nodes:,}", "GPUs over those of a node"),
-        ("Mean life of the whole job", duration(market.mean_life_s), "life of a node x nodes lost at once / nodes"),
+        ("Mean life of the whole job", duration(market.mean_life_s), lives),
         (
             "Hardware failures",
             f"{number(1000 * rate)} per 1,000 GPU-days, one every {duration(market.hardware_life_s)} of the job",
@@ -32,14 +35,14 @@ def derived(answer: Savings) -> list[tuple[str, str, str]]:
             else f"{failures.run}, {tables.source(failures.source).title}",
         ),
         ("Checkpoint", f"{number(answer.n_bytes / GB)} GB", size),
-        ("Writing one", duration(job.checkpoint_write_s), "size over rate, or this plan"),
+        ("Writing one", duration(job.checkpoint_write_s), write),
         ("Restart", duration(answer.restart_s), "provisioning and restart"),
         (
             "Preemptions that are saved on notice",
             percent(market.notice_success),
             "notices acted on in which a write fits",
         ),
-        ("Saved on demand", every(answer.on_demand.job), "the best interval for hardware failures"),
+        ("Saved if not on spot", f"every {duration(elsewhere_s)}", "the best interval for hardware failures"),
         ("Storage", f"${number(storage)} per GB and month", _priced(asked.storage_usd_per_gb_month, setup.STORAGE)),
         ("Moving data", f"${number(egress)} per GB", _priced(asked.egress_usd_per_gb, setup.EGRESS)),
     ]
@@ -49,8 +52,3 @@ def _priced(own: float | None, name: str) -> str:
     """Where a price is from: the plan, or a row of the table with its date."""
     row = spot.storage_price(name)
     return "this plan" if own is not None else f"{tables.source(row.source).title}, {row.as_of}"
-
-
-def every(job: spot.Job) -> str:
-    """How often a job is saved."""
-    return f"every {duration(job.checkpoint_every_s)}" if job.has_checkpoints else "never"

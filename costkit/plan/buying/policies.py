@@ -25,16 +25,8 @@ SLACK_FRACTION = 0.1
 N_PATHS, N_REGRET = 300, 5
 _MOST_STEPS, _LEAST_STEP_S = 4000, 2 * MINUTE
 _FEWEST_CHANGES, _SHORTEST, _MOSTLY = 4, 2, 0.5
-_ALONE = ("spot_only", "on_demand")
 
-NAMES = {
-    "spot_only": "spot only",
-    "on_demand": "on demand only",
-    "greedy": "greedy, with a safety net",
-    "uniform_progress": "uniform progress",
-    "time_sliced": "greedy in slices",
-    "capped": "on demand after a few losses",
-}
+MIXED = tuple(name for name in spot.POLICIES if name not in ("spot_only", "on_demand"))
 
 
 @dataclass(frozen=True)
@@ -72,7 +64,7 @@ class Policies:
         if best is None:
             takes = duration(self.answer.on_demand.wall_range_s.mid)
             return f"No way of buying keeps {when}: {other} too the run takes {takes}."
-        cheapest = f"For {when}, {NAMES[best.policy]} is the cheapest that is late no more often than {other}"
+        cheapest = f"For {when}, {label(best)} is the cheapest that is late no more often than {other}"
         saved = "" if best is self.on_demand else f", {percent(best.saving_fraction)} less than {other}"
         return f"{cheapest}: {usd(best.mean_usd)} on average{saved}{self._alone}."
 
@@ -85,12 +77,17 @@ class Policies:
         return f"; spot alone misses it in {percent(alone.late_fraction)} of the simulated runs"
 
 
+def label(one: spot.PolicyOutcome) -> str:
+    """The name of a policy in words."""
+    return one.policy.replace("_", " ")
+
+
 def policies(answer: Savings) -> Policies:
     """Every deadline policy on the plan's market.
 
     >>> from costkit import plan
     >>> found = policies(plan.savings(plan.read("case-50k", {"market.deadline_days": 21})))
-    >>> found.best.policy in NAMES
+    >>> found.best.policy in spot.POLICIES
     True
     """
     job = answer.job
@@ -171,7 +168,7 @@ def _compared(
         work_s=answer.job.ideal_s - overhead_s,
         overhead_s=overhead_s,
         deadline_s=math.floor(deadline_s / market.step_s * (1 + 1e-12)) * market.step_s,
-        policies=[name for name in NAMES if name not in _ALONE],
+        policies=MIXED,
         spot_usd_per_hour=answer.market.spot_usd_per_hour,
         on_demand_usd_per_hour=answer.market.on_demand_usd_per_hour,
         n_nodes=answer.recorded.watched if answer.recorded is not None else 1,

@@ -1,17 +1,17 @@
 """What do all GPUs cost an hour, on spot and otherwise? The plan's price and discount, or a record of spot prices.
 
-- A record tells the price of one machine of `market.gpus_per_node` GPUs; its mean is over time. Machines are paid
-  whole.
+- A record tells the price of one machine of `market.gpus_per_node` GPUs; its mean is over time. GPUs are paid one by
+  one, on spot and otherwise.
 """
 
 from __future__ import annotations
 
 import functools
-import math
 from dataclasses import dataclass
 from pathlib import Path
 
 from costkit import spot, tables
+from costkit.plan.buying.changed import changed_ns
 from costkit.plan.kinds import PlanError
 from costkit.plan.schema import Plan
 from costkit.units import DAY, duration, usd
@@ -33,26 +33,25 @@ def prices(plan: Plan) -> Prices:
     Raises `ValueError` of one sentence for a record that can't be read, or that has several zones and none is named.
     """
     asked, n_gpus = plan.market, plan.hardware.n_gpus
-    price, left = plan.hardware.usd_per_gpu_hour * n_gpus, 1 - asked.spot_discount_fraction
-    on_spot, on_demand = (price, price / left) if asked.purchase == "spot" else (price * left, price)
+    price, left = plan.hardware.usd_per_gpu_hour, 1 - asked.spot_discount_fraction
+    on_spot, otherwise = (price, price / left) if asked.purchase == "spot" else (price * left, price)
+    on_spot = on_spot if asked.spot_usd_per_gpu_hour is None else asked.spot_usd_per_gpu_hour
     path = plan.path_of("market.price_history")
     if path is None:
-        return Prices(on_spot, on_demand)
-    machine_usd = on_demand / n_gpus * asked.gpus_per_node
-    history = _read(path, path.stat().st_mtime_ns, asked.zone, machine_usd)
-    found = next(iter(history.zones.values()))
+        return Prices(on_spot * n_gpus, otherwise * n_gpus)
+    history = _read(path, changed_ns(path), asked.zone, otherwise * asked.gpus_per_node)
     if len(history.zones) > 1:
         zones = ", ".join(sorted(history.zones))
-        raise ValueError(f"market.price_history has the zones {zones}: name one in market.zone")
+        raise PlanError(f"market.price_history has the zones {zones}: name one in market.zone")
+    found = next(iter(history.zones.values()))
     mean = found.mean_usd_per_hour()
     used = "only gives the price on demand" if asked.purchase == "spot" else "is not used"
     told = (
         f"The spot price is that of {found.instance_type or 'the machines'} in {found.zone}, {usd(mean)} an hour for a"
         f" machine of {asked.gpus_per_node} GPUs on average; market.spot_discount_fraction {used}."
     )
-    n_machines = math.ceil(n_gpus / asked.gpus_per_node)
     warnings = (told, *_short(found), *history.warnings)
-    return Prices(mean * n_machines, on_demand, _steps(found), warnings)
+    return Prices(mean / asked.gpus_per_node * n_gpus, otherwise * n_gpus, _steps(found), warnings)
 
 
 @functools.lru_cache(maxsize=8)

@@ -56,7 +56,7 @@ def _changes(answer: Savings) -> Iterator[Change]:
     case, market = answer.plan.case, answer.market
     if case.spot_lost_h:
         every_h = 2 * case.spot_lost_h
-        why = f"saved every {number(every_h)} hours, so that a loss costs {number(case.spot_lost_h)} on average"
+        why = f"saved every {number(every_h)} hours: an interruption costs {number(case.spot_lost_h)} on average"
         yield "losing what is told", why, {"training.checkpoint_every_min": every_h * HOUR / MINUTE}
     best = answer.best_interval_s
     if 0 < best < answer.job.work_s:
@@ -66,7 +66,7 @@ def _changes(answer: Savings) -> Iterator[Change]:
     nodes = market.fleet.n_nodes
     if nodes > 1 and answer.plan.market.burst_nodes == 1:
         burst = min(_measured_burst(), nodes)
-        why = f"a loss takes {number(burst)} nodes, as measured on four V100s"
+        why = f"a preemption takes {number(burst)} nodes, as measured on four V100s"
         yield "in bursts", why, {"market.burst_nodes": burst}
     wait_s = _measured_wait_s()
     why = f"{duration(wait_s)} until new machines come, as measured on V100s"
@@ -75,7 +75,8 @@ def _changes(answer: Savings) -> Iterator[Change]:
         yield "early losses", "Weibull lives as measured on V100s", {"market.life_law": "weibull"}
     if answer.plan.market.notice_reliability_fraction == 0:
         yield "notices acted on", "every notice tries to save", {"market.notice_reliability_fraction": 1.0}
-    if nodes > 1 and not answer.plan.market.elastic:
+    moves = answer.plan.market.price_history
+    if nodes > 1 and not answer.plan.market.elastic and not moves:
         yield (
             "fewer nodes go on",
             "the run goes on with the nodes that are left",
@@ -99,5 +100,5 @@ def _changed(answer: Savings, name: str, about: str, keys: Mapping[str, object])
 
 
 def _seen(name: str, about: str, answer: Savings) -> Scenario:
-    losses = 0.0 if answer.outcomes is None else float(answer.outcomes.preemptions.mean())
+    losses = 0.0 if answer.outcomes is None else float(answer.outcomes.losses.mean())
     return Scenario(name, about, answer.usd, answer.wall_s, losses, answer.saving_fraction.mid)

@@ -4,6 +4,8 @@
   applied to it.
 - A checkpoint holds weights, master weights and optimizer state of the whole model; of adapters, what is trained.
 - A recorded market stands in for the law of life times, and for the waits.
+- Notices cost nothing where nobody acts on them: the run works on until it is lost.
+- The law of life times is that of the whole job where it stops at each loss, and of each node where it is elastic.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from pathlib import Path
 
 from costkit import memory, spot, training
 from costkit.memory import parts
+from costkit.plan.buying.changed import changed_ns
 from costkit.plan.buying.nodes import Nodes, nodes
 from costkit.plan.buying.prices import Prices, prices
 from costkit.plan.fitting import request
@@ -24,7 +27,7 @@ from costkit.units import DAY, GB, MINUTE
 
 FAILURES_OF, STORAGE, EGRESS = "llama-3-405b", "s3-standard", "egress-us-eu"
 _KEPT = (parts.WEIGHTS, parts.MASTER, parts.STATE)
-_KEPT_OF_ADAPTERS = (parts.GRADIENTS, parts.STATE)
+_KEPT_OF_ADAPTERS = (parts.GRADIENTS, parts.STATE)  # trained weights have no part of their own, and are as large
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,7 @@ class Recorded:
 
     trace: spot.Trace
     watched: int
-    lives: spot.Joint
+    lives: spot.Law
 
 
 def n_nodes(plan: Plan) -> int:
@@ -92,7 +95,7 @@ def job(plan: Plan, *, n_bytes: float | None = None) -> spot.Job:
 def recorded(plan: Plan) -> Recorded | None:
     """The market that the plan's trace recorded, or None where it names none."""
     path = plan.path_of("market.trace")
-    return None if path is None else _recorded(path, path.stat().st_mtime_ns, n_nodes(plan))
+    return None if path is None else _recorded(path, changed_ns(path), n_nodes(plan))
 
 
 @functools.lru_cache(maxsize=8)
@@ -129,7 +132,7 @@ def market(plan: Plan, job: spot.Job, *, n_bytes: float) -> spot.Market:
         on_demand_usd_per_hour=priced.on_demand_usd_per_hour,
         capacity_wait_s=found.wait_s if record is None else record.lives.mean_wait_s,
         notice_success=notice_success(plan, job),
-        notice_s=asked.notice_s,
+        notice_s=asked.notice_s if asked.notice_reliability_fraction else 0.0,
         process=process,
         hardware_life_s=spot.hardware_life_s(
             failures_per_gpu_day=failures_per_gpu_day(plan), n_gpus=plan.hardware.n_gpus
@@ -145,13 +148,13 @@ def market(plan: Plan, job: spot.Job, *, n_bytes: float) -> spot.Market:
     )
 
 
-def _lives(plan: Plan, found: Nodes, count: int, record: Recorded | None) -> tuple[float, str | spot.Law | spot.Joint]:
+def _lives(plan: Plan, found: Nodes, count: int, record: Recorded | None) -> tuple[float, str | spot.Law]:
     """The job's mean life, and the law around it."""
     asked = plan.market
     if record is not None:
         others = count / record.watched
         burst = min(max(1.0, found.burst_nodes / record.watched), others)
-        return spot.job_life_s(node_life_s=record.lives.mean_s, n_nodes=others, burst_nodes=burst), record.lives
+        return spot.job_life_s(node_life_s=record.lives.mean_s or 0.0, n_nodes=others, burst_nodes=burst), record.lives
     process: str | spot.Law = asked.life_law
     if asked.life_law == "weibull" and found.weibull_shape is not None:
         process = spot.weibull(found.weibull_shape)

@@ -28,12 +28,12 @@ def _about_job(answer: Savings) -> list[tuple[bool, str]]:
     return [
         (
             not job.has_checkpoints and answer.finishes,
-            f"No checkpoint is ever written: each of the losses, one every {duration(life)}, costs all that was done.",
+            f"No checkpoint is ever written: each interruption, one every {duration(life)}, costs all that was done.",
         ),
         (
             job.has_checkpoints and every > job.work_s,
             (
-                f"A checkpoint every {duration(every)} is longer than the run of {duration(job.work_s)}: only its end"
+                f"The interval of {duration(every)} is longer than the run of {duration(job.work_s)}: only its end"
                 " is saved."
             ),
         ),
@@ -44,8 +44,8 @@ def _about_job(answer: Savings) -> list[tuple[bool, str]]:
         (
             plan.training.goodput_fraction < 1,
             (
-                "training.goodput_fraction is not applied here: losses, restarts and writing are counted one by one."
-                f" The run would take {duration(job.work_s)} if nothing were lost."
+                "training.goodput_fraction is not applied here: interruptions, restarts and writing are counted one by"
+                f" one. The run would take {duration(job.work_s)} of computing alone."
             ),
         ),
         (
@@ -85,10 +85,11 @@ def _about_market(answer: Savings) -> list[tuple[bool, str]]:
             ),
         ),
         (
-            asked.purchase.startswith("commit") and not asked.price_history,
+            asked.purchase.startswith("commit") and not asked.price_history and asked.spot_usd_per_gpu_hour is None,
             (
                 f"The discount is taken off the price {otherwise(answer)}: spot costs"
-                f" {usd(market.spot_usd_per_hour / answer.plan.hardware.n_gpus)} per GPU-hour here."
+                f" {usd(market.spot_usd_per_hour / answer.plan.hardware.n_gpus)} per GPU-hour here;"
+                " market.spot_usd_per_gpu_hour gives it itself."
             ),
         ),
         (
@@ -101,8 +102,8 @@ def _about_market(answer: Savings) -> list[tuple[bool, str]]:
         (
             market.fleet.burst_nodes == 1 and market.fleet.n_nodes > 1 and answer.recorded is None,
             (
-                f"The {market.fleet.n_nodes:,} nodes are lost one by one here, the worst case: measured losses took"
-                " several at once (market.burst_nodes)."
+                f"The {market.fleet.n_nodes:,} nodes are lost one by one here, the worst case: measured preemptions"
+                " took several at once (market.burst_nodes)."
             ),
         ),
         (
@@ -117,7 +118,7 @@ def _about_market(answer: Savings) -> list[tuple[bool, str]]:
 
 def _unused(answer: Savings) -> list[tuple[bool, str]]:
     """Keys that are set and do nothing in this plan."""
-    asked, training = answer.plan.market, answer.plan.training
+    asked, training, hardware = answer.plan.market, answer.plan.training, answer.plan.hardware
     default = fields()["training.checkpoint_gb_per_s"].default
     return [
         (
@@ -136,6 +137,17 @@ def _unused(answer: Savings) -> list[tuple[bool, str]]:
         (
             training.checkpoint_write_min is not None and training.checkpoint_gb_per_s != default,
             "training.checkpoint_gb_per_s is not used: training.checkpoint_write_min says how long a write takes.",
+        ),
+        (
+            asked.spot_usd_per_gpu_hour is not None and bool(asked.price_history),
+            "market.spot_usd_per_gpu_hour is not used: the price history takes its place.",
+        ),
+        (
+            hardware.n_gpus > asked.gpus_per_node and hardware.n_gpus % asked.gpus_per_node != 0,
+            (
+                f"{hardware.n_gpus:,} GPUs do not fill {answer.market.fleet.n_nodes:,} nodes of"
+                f" {asked.gpus_per_node}: they are paid one by one here, machines are sold whole."
+            ),
         ),
         (
             asked.egress_usd_per_gb is not None and asked.moved_fraction == 0,
@@ -157,10 +169,10 @@ def _about_files(answer: Savings) -> list[tuple[bool, str]]:
         else ""
     )
     told = (
-        f"Lives and waits are those of {found.trace.name}, on average {duration(lives.mean_s)} and"
+        f"Lives and waits are those of {found.trace.name}, on average {duration(lives.mean_s or 0.0)} and"
         f" {duration(lives.mean_wait_s)}; market.measured, node_life_h, life_law and capacity_wait_min are not used."
         f" {fewer}"
     )
-    few = len(lives.lives) < _FEW
-    doubt = f"Only {len(lives.lives)} whole lives were recorded: the band does not know how little that tells."
+    few = lives.n_measured < _FEW
+    doubt = f"Only {lives.n_measured} whole lives were recorded: the band does not know how little that tells."
     return [(True, told.strip()), (few, doubt), *notes]

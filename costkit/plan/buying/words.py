@@ -18,6 +18,8 @@ PURCHASES = {
     "commit_3y": "reserved for three years",
 }
 _MOST_TOLD = 100
+FLAT, LEAST_SHARE = 0.01, 0.001
+MEMORYLESS = "For memoryless lives and a run that stops at each interruption"
 
 
 def otherwise(answer: Savings) -> str:
@@ -35,7 +37,7 @@ def headline(answer: Savings) -> str:
         f"{what}: {usd(bill.mid)} on average ({_dollar_span(bill)}) instead of {usd(answer.on_demand_usd)}"
         f" {otherwise(answer)}, done after {duration(answer.wall_s.mid)} ({duration_range(answer.wall_s)}) instead of"
         f" {duration(answer.on_demand.wall_range_s.mid)}; of {answer.n_trials:,} simulated runs {_late(answer)}"
-        f"{_some(answer.losing_fraction, 'costs', 'cost')} more."
+        f"{_some(answer.losing_fraction, 'costs', 'cost')} more than {otherwise(answer)}."
     )
 
 
@@ -64,11 +66,11 @@ def _never(answer: Savings) -> str:
         clean = answer.market.law.survival(segment / answer.market.mean_life_s)
         chance = f"the chance of that is {_percent_small(clean)}"
         return (
-            f"Without checkpoints this run practically never finishes on spot: it needs {duration(segment)} without a"
-            f" loss, one comes every {duration(life)}, and {chance}."
+            f"Without checkpoints this run practically never finishes on spot: it needs {duration(segment)} without an"
+            f" interruption, one comes every {duration(life)}, and {chance}."
         )
     return (
-        f"On this market the run practically never finishes: losses come every {duration(life)}, and to save any work"
+        f"On this market the run practically never finishes: it is interrupted every {duration(life)}, and to save work"
         f" {duration(answer.restart_s)} of restart and {duration(segment)} of work and writing must pass without one."
     )
 
@@ -79,23 +81,27 @@ def _percent_small(share: float) -> str:
 
 def facts(answer: Savings) -> tuple[tuple[str, str], ...]:
     """Key numbers as (label, text)."""
-    market, outcomes = answer.market, answer.outcomes
+    market, late = answer.market, answer.late_fraction
     found = [
-        ("Spot", _dollars(answer)),
-        ("Otherwise", f"{usd(answer.on_demand_usd)} {otherwise(answer)}"),
-        ("Finish", _finish(answer)),
-        (
-            "Losses",
-            ""
-            if outcomes is None
-            else f"{number(float(outcomes.preemptions.mean()))}, one every {duration(market.loss_life_s)}",
-        ),
-        ("Price an hour", f"{usd(market.spot_usd_per_hour)} of {usd(market.on_demand_usd_per_hour)}"),
+        ("Spot, mean (5% to 95%)", _dollars(answer)),
+        ("Not on spot", f"{usd(answer.on_demand_usd)} {otherwise(answer)}"),
+        ("Done after (5% to 95%)", _finish(answer)),
+        ("Interruptions", _interruptions(answer)),
+        ("Price an hour", f"{usd(market.spot_usd_per_hour)} on spot, {usd(market.on_demand_usd_per_hour)} if not"),
         ("Best interval", _best(answer)),
         ("Checkpoint", f"{number(answer.n_bytes / GB)} GB, {duration(answer.job.checkpoint_write_s)} to write"),
-        ("Late", "" if answer.late_fraction is None else percent(answer.late_fraction)),
+        ("Late", "" if late is None else f"in {percent(late)} of the runs"),
     ]
     return tuple((label, text) for label, text in found if text)
+
+
+def _interruptions(answer: Savings) -> str:
+    """How often a run loses its machines; nothing where no run was simulated."""
+    life = answer.market.loss_life_s
+    if answer.outcomes is None:
+        return f"one every {duration(life)}"
+    count = float(answer.outcomes.losses.mean())
+    return "none" if math.isinf(life) else f"{number(count)}, one every {duration(life)}"
 
 
 def _dollars(answer: Savings) -> str:
@@ -112,13 +118,19 @@ def _best(answer: Savings) -> str:
     best = answer.best_interval_s
     if math.isinf(best):
         return "none needed"
-    known = "" if answer.market.has_best_interval else " for lives without a past"
-    return f"{duration(best)}{known}, here {interval(answer)}"
+    if not answer.market.has_best_interval:
+        return f"unknown here, {duration(best)} for memoryless lives and a run that stops; now {interval(answer)}"
+    return f"{duration(best)}, now {interval(answer)}"
 
 
 def interval(answer: Savings) -> str:
     """The plan's own checkpoint interval."""
     return duration(answer.job.checkpoint_every_s) if answer.job.has_checkpoints else "never saved"
+
+
+def share(part: float) -> str:
+    """A share of the bill, none too small to be read."""
+    return percent(round(part, 3)) if abs(part) >= LEAST_SHARE else f"below {percent(LEAST_SHARE)}"
 
 
 def where_it_goes(answer: Savings) -> str:
@@ -127,19 +139,18 @@ def where_it_goes(answer: Savings) -> str:
     if not parts:
         return "No simulated run got to the end, so there is no bill to take apart."
     whole = sum(parts.values())
-    useful = parts["useful work"] / whole
-    rest = sorted(
-        ((name, amount) for name, amount in parts.items() if name != "useful work"), key=lambda one: -abs(one[1])
-    )
-    told = ", ".join(f"{name} {percent(amount / whole)}" for name, amount in rest[:3] if abs(amount) > 5e-4 * whole)
-    return f"Of a dollar on spot {percent(useful)} buys useful work" + (f"; the rest: {told}." if told else ".")
+    rest = sorted(parts.items(), key=lambda one: -abs(one[1]))
+    others = [f"{name} {share(amount / whole)}" for name, amount in rest if name != "useful work"]
+    told = [text for text in others if not text.endswith(f"below {percent(LEAST_SHARE)}")][:3]
+    useful = f"Of a dollar on spot {percent(parts['useful work'] / whole)} buys useful work"
+    return f"{useful}; most of the rest: {', '.join(told)}." if told else f"{useful}."
 
 
 def how_often_to_save(answer: Savings) -> str:
     """The best interval, its flat zone, and what the plan's own costs on top."""
     best, own = answer.best_interval_s, answer.job
     if math.isinf(best):
-        return "Every loss saves its state on notice, or none comes: periodic checkpoints buy nothing."
+        return "Every interruption saves its state on notice, or none comes: periodic checkpoints buy nothing."
     if best == 0:
         return "Writing takes no time at all: the more often, the better."
     if best >= own.work_s:
@@ -148,9 +159,9 @@ def how_often_to_save(answer: Savings) -> str:
             " enough"
         )
     else:
-        told = f"Saving every {duration(best)} is best; {_flat(answer)} costs at most 1% more time"
+        told = f"Saving every {duration(best)} is best; {_flat(answer)} costs at most {percent(FLAT)} more time"
     if not answer.market.has_best_interval:
-        return f"For lives that know no past and a run that stops: {told[0].lower()}{told[1:]}. {_swept(answer)}"
+        return f"{MEMORYLESS}: {told[0].lower()}{told[1:]}. {_swept(answer)}"
     if not own.has_checkpoints:
         return f"{told}; this plan never saves."
     loss = interval_loss(answer, own.checkpoint_every_s)
@@ -166,13 +177,15 @@ def _flat(answer: Savings) -> str:
 
 
 def _swept(answer: Savings) -> str:
-    """Which of the intervals that were simulated on the plan's own market is the cheapest."""
+    """Which of the intervals that were simulated on the plan's own market cost about the least."""
     if not answer.swept:
         return "On this market none of the intervals that were simulated lets every run finish."
-    every, cost = min(answer.swept, key=lambda one: one[1])
+    least = min(cost for _, cost in answer.swept)
+    flat = [every for every, cost in answer.swept if cost <= (1 + FLAT) * least]
+    span = f"{duration(flat[0])} to {duration(flat[-1])}" if len(flat) > 1 else duration(flat[0])
     return (
-        f"On this market, of {len(answer.swept)} intervals that were simulated, {duration(every)} is the cheapest, with"
-        f" {usd(cost)}."
+        f"On this market, of {len(answer.swept)} intervals that were simulated, {span} cost the least, within"
+        f" {percent(FLAT)} of {usd(least)}."
     )
 
 
@@ -193,11 +206,14 @@ def where_it_pays(answer: Savings) -> str:
     if ratio >= 1:
         return f"At {percent(ratio)} of the price {otherwise(answer)}, spot is cheaper on no market."
     least = spot.break_even_life_s(
-        price_ratio=ratio, checkpoint_write_s=answer.job.checkpoint_write_s, restart_s=answer.restart_s
+        price_ratio=ratio,
+        checkpoint_write_s=answer.job.checkpoint_write_s,
+        restart_s=answer.restart_s,
+        notice_success=answer.kept_notices,
     )
-    run = "a run that stops at each loss and is saved at the best interval"
+    opening = "Saved at the best interval" if answer.market.has_best_interval else MEMORYLESS
     told = (
-        f"At {percent(ratio)} of the price {otherwise(answer)}, {run} saves money on spot from a mean life of"
+        f"{opening} and at {percent(ratio)} of the price {otherwise(answer)}, spot is cheaper from a mean life of"
         f" {duration(least)} on"
     )
     if math.isinf(life):
@@ -205,5 +221,4 @@ def where_it_pays(answer: Savings) -> str:
     times = life / least if least else math.inf
     if times < 1:
         return f"{told}; the job's {duration(life)} is too short."
-    there = f"the job's {duration(life)} is {number(times)} times that"
-    return f"{told}; {there}. What suffers first is the finish, not the bill."
+    return f"{told}; the job's {duration(life)} is {number(times)} times that. The finish suffers before the bill does."
