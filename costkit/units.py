@@ -200,7 +200,7 @@ def require_whole(value: object, what: str, unit: str, *, least: int = 1) -> Non
     ValueError: n_trials must be a whole number of trials, 1 or more, not 2.5.
     """
     values = numbers(value)
-    if values.ndim or not (math.isfinite(float(values)) and values >= least and values == np.floor(values)):
+    if values.ndim or not math.isfinite(float(values)) or values < least or values != np.floor(values):
         raise ValueError(f"{what} must be a whole number of {unit}, {least} or more, not {_given(value)}.")
 
 

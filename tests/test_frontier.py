@@ -781,7 +781,7 @@ def test_runs_are_read_in_any_common_form(tmp_path: Path, text: str) -> None:
         ("params,tokens,loss\n0,2e10,2.5\n", "run 1, column params: '0' is not a positive number"),
         ("params,tokens,loss\n1e9,2e10\n", "run 1, column loss: '' is not a positive number"),
         ("params,tokens,loss\n1e400,2e10,2.5\n", "run 1, column params: '1e400' is not a positive number"),
-        ('params,tokens,loss\n"1e9,2e10,2.5\n', "can't be read as a CSV table"),
+        ('params,tokens,loss\n"1e9,2e10,2.5\n', "can't be read as a table"),
     ],
 )
 def test_a_table_that_is_none_is_refused_by_its_cell(tmp_path: Path, text: str, sentence: str) -> None:
@@ -804,7 +804,7 @@ def test_no_file_is_no_table(tmp_path: Path) -> None:
 
 def test_a_binary_file_is_no_table(tmp_path: Path) -> None:
     """Bytes that are no text are refused in one line."""
-    with pytest.raises(ValueError, match=r"^'runs\.csv' is not text in UTF-8; give a CSV table"):
+    with pytest.raises(ValueError, match=r"^'runs\.csv' is not text in UTF-8; save your runs as a CSV file"):
         sizing.read_runs(table(tmp_path, bytes(range(256)) * 4))
 
 
@@ -813,7 +813,7 @@ def test_a_huge_file_is_no_table(tmp_path: Path) -> None:
     file = table(tmp_path, b"")
     with file.open("wb") as stream:
         stream.truncate(int(MAX_BYTES) + 1)
-    with pytest.raises(ValueError, match=r"^'runs\.csv' has 10 MiB; a table has 10 at most\.$"):
+    with pytest.raises(ValueError, match=r"^'runs\.csv' has 10 MiB; a CSV file has 10 at most\.$"):
         sizing.read_runs(file)
 
 

@@ -526,8 +526,8 @@ def test_failures_are_losses_like_any_other_without_notices(life_h: float, hardw
     """Two sources of losses equal one with the sum of their rates."""
     two = theory(life_h, hardware_life_s=hardware_h * HOUR, capacity_wait_s=wait_h * HOUR)
     one = theory(1 / (1 / life_h + 1 / hardware_h), capacity_wait_s=wait_h * HOUR)
-    ours = (two.wall_s.mean, two.wall_s.sd, two.preemptions.mean, two.preemptions.sd)
-    assert ours == pytest.approx((one.wall_s.mean, one.wall_s.sd, one.preemptions.mean, one.preemptions.sd), rel=1e-9)
+    ours = (two.wall_s.mean, two.wall_s.sd, two.losses.mean, two.losses.sd)
+    assert ours == pytest.approx((one.wall_s.mean, one.wall_s.sd, one.losses.mean, one.losses.sd), rel=1e-9)
 
 
 @few
@@ -539,8 +539,8 @@ def test_no_notice_comes_before_a_hardware_failure(life_h: float, hardware_h: fl
     p, w, R, G = share * preempted, 13 / 12, 0.25, 1 / 30
     lost = 50 * math.exp(R / M) * math.log1p(p * math.expm1(w / M)) / p
     found = theory(life_h, hardware_life_s=hardware_h * HOUR, notice_success=share, notice_s=G * HOUR)
-    ours = (found.preemptions.mean, found.billed_s.mean / HOUR)
-    assert ours == pytest.approx((lost, lost * (M + preempted * G)), rel=1e-9)
+    ours = (found.losses.mean, found.preemptions.mean, found.billed_s.mean / HOUR)
+    assert ours == pytest.approx((lost, lost * preempted, lost * (M + preempted * G)), rel=1e-9)
 
 
 def test_notices_do_not_help_where_only_hardware_fails() -> None:

@@ -80,7 +80,7 @@ def test_the_share_of_nodes_that_is_kept(fleet: spot.Fleet, share: float) -> Non
     assert fleet.kept_fraction == share
 
 
-@pytest.mark.parametrize("n_nodes", [0, -1, 2.0, "4", True, None])
+@pytest.mark.parametrize("n_nodes", [0, -1, 2.5, "4", True, None])
 def test_a_fleet_has_whole_nodes(n_nodes: Any) -> None:
     """Anything but a whole number from 1 on is refused by name."""
     with pytest.raises(ValueError, match="n_nodes must be a whole number of nodes, 1 or more, not "):
@@ -375,10 +375,10 @@ def test_measured_lives_are_positive_numbers(lives: Any) -> None:
 @pytest.mark.parametrize(
     ("name", "values", "message"),
     [
-        ("waits_s", [1.0], "waits_s must have one value for each of the 2 lives, not 1"),
+        ("waits_s", [1.0], "waits_s must have one value for each of the 2 lives."),
         ("waits_s", [1.0, -1.0], "waits_s must be finite numbers"),
         ("waits_s", [1.0, math.nan], "waits_s must be finite numbers"),
-        ("usd_per_hour", [1.0, 2.0, 3.0], "usd_per_hour must have one value for each of the 2 lives, not 3"),
+        ("usd_per_hour", [1.0, 2.0, 3.0], "usd_per_hour must have one value for each of the 2 lives."),
         ("usd_per_hour", [1.0, 0.0], "usd_per_hour must be a positive"),
     ],
 )

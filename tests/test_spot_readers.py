@@ -172,7 +172,7 @@ def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
     file = tmp_path / "huge.json"
     with file.open("wb") as opened:
         opened.truncate(int(reading.MAX_BYTES) + 1)
-    with pytest.raises(ValueError, match="has 10 MiB; a trace has 10 at most"):
+    with pytest.raises(ValueError, match="has 10 MiB; a file has 10 at most"):
         read_trace(file)
 
 
@@ -180,7 +180,7 @@ def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
     """A picture is no trace."""
     file = tmp_path / "mine.json"
     file.write_bytes(b"\x89PNG\xff\xfe")
-    with pytest.raises(ValueError, match="is not text in UTF-8; save a trace as UTF-8"):
+    with pytest.raises(ValueError, match="is not text in UTF-8; save a trace as a file in UTF-8"):
         read_trace(file)
 
 

@@ -56,7 +56,7 @@ class _Elastic:
 
     def __init__(self, job: Job, market: Market, n: int, rng: np.random.Generator, give_up: float) -> None:
         self.job, self.market, self.rng, self.law = job, market, rng, market.law
-        self.n_nodes = market.fleet.n_nodes
+        self.n_nodes = int(market.fleet.n_nodes)
         self.length = job.n_full_segments + job.last_segment_s / job.segment_s
         self.restart_s = job.restart_s + market.provision_s
         self.most_s = give_up * job.ideal_s

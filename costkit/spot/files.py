@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from datetime import UTC, datetime
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from costkit import reading, writing
-from costkit.units import MIB, YEAR
+from costkit.units import YEAR
 
 MAX_COUNT = 1_000_000
 """The most machines that one market is believed to have."""
@@ -28,44 +27,13 @@ MAX_S = 3_000 * YEAR
 _TIMES_S = (0.0, 130 * YEAR)
 _LONGEST_QUOTED = 40
 
-Row = tuple[int, list[str]]
-"""A line's number in its file, and its cells."""
-
 
 def text_of(path: str | Path, *, of: str) -> str:
-    """What the file holds; `of` says in the singular what it should be: "a trace"."""
-    file = writing.expanded(path)
-    if file.is_dir():
-        raise ValueError(f"'{file}' is a directory; give the file of {of}.")
-    if not file.exists():
-        raise ValueError(f"There is no file '{file}'; give the file of {of}.")
-    if not file.is_file():
-        raise ValueError(f"'{file}' is not a regular file; save {of} as a file.")
-    size = file.stat().st_size
-    if size > reading.MAX_BYTES:
-        raise ValueError(f"'{file.name}' has {size / MIB:.0f} MiB; {of} has {reading.MAX_BYTES / MIB:.0f} at most.")
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise ValueError(f"'{file.name}' is not text in UTF-8; save {of} as UTF-8.") from None
+    """What a file holds, which must be something; `of` says in the singular what it should be: "a trace"."""
+    text = reading.text_of(path, of=of)
     if not text.strip():
-        raise ValueError(f"'{file.name}' is empty; give the file of {of}.")
+        raise ValueError(f"'{writing.expanded(path).name}' is empty; give the file of {of}.")
     return text
-
-
-def table_of(name: str, text: str, *, delimiter: str = ",") -> list[Row]:
-    r"""The lines that have a cell, each with its number; comments are passed over.
-
-    >>> table_of("mine.csv", "# hours\ntime_s,available\n0, 1\n")
-    [(2, ['time_s', 'available']), (3, ['0', '1'])]
-    """
-    lines = ("" if line.lstrip().startswith("#") else line for line in text.splitlines())
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
-    try:
-        rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
-    except csv.Error as error:
-        raise ValueError(f"'{name}' can't be read as a table: {error}.") from None
-    return [(number, row) for number, row in rows if any(row)]
 
 
 def json_of(where: str, text: str) -> Any:

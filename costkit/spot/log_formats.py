@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from costkit import reading
 from costkit.spot import files
 
 MILLISECOND = 1e-3
@@ -68,14 +69,14 @@ def lines_of(name: str, text: str) -> list[Change] | list[Seen]:
     if text.lstrip().startswith("["):
         lines = enumerate(text.splitlines(), start=1)
         return [_json_change(name, number, line) for number, line in lines if line.strip()]
-    rows = files.table_of(name, text)
+    rows = reading.rows_of(name, text)
     if len(rows[0][1]) == 3 and rows[0][1][1] in KINDS:
         return [_change(name, row) for row in rows]
     is_dated = len(rows[0][1]) == 3
     return [_seen(name, row, is_dated=is_dated) for row in rows]
 
 
-def _change(name: str, row: files.Row) -> Change:
+def _change(name: str, row: reading.Row) -> Change:
     where, (time_ms, kind, node) = _cells(name, row, "time_ms,add|remove,node")
     _require_kind(kind, where)
     if not node:
@@ -83,13 +84,13 @@ def _change(name: str, row: files.Row) -> Change:
     return Change(_time_s(time_ms, where), where, kind, (node,))
 
 
-def _seen(name: str, row: files.Row, *, is_dated: bool) -> Seen:
+def _seen(name: str, row: reading.Row, *, is_dated: bool) -> Seen:
     where, cells = _cells(name, row, "YYYY-MM-DD, HH:MM:SS, count" if is_dated else "time_ms,count")
     time_s = files.instant("T".join(cells[:2]), where=where)[0] if is_dated else _time_s(cells[0], where)
     return Seen(time_s, files.count(cells[-1], where=where), is_dated)
 
 
-def _cells(name: str, row: files.Row, form: str) -> tuple[str, list[str]]:
+def _cells(name: str, row: reading.Row, form: str) -> tuple[str, list[str]]:
     number, cells = row
     where = f"'{name}', line {number}"
     if len(cells) != form.count(",") + 1:

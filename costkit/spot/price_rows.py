@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from costkit import reading
 from costkit.spot import files
 
 _NAMES = {
@@ -49,10 +50,10 @@ def rows_of(name: str, text: str) -> tuple[list[PriceRow], bool]:
         return _of_json(name, text)
     first = next((line for line in text.splitlines() if line.strip()), "")
     if "\t" in first and _NAMES["timestamp"][0] in first.casefold().split("\t"):
-        return _of_table(name, files.table_of(name, text, delimiter="\t")), True
+        return _of_table(name, reading.rows_of(name, text, delimiter="\t")), True
     if "\t" in first:
         return _of_text(name, text), "NEXTTOKEN" not in text.upper()
-    return _of_table(name, files.table_of(name, text)), True
+    return _of_table(name, reading.rows_of(name, text)), True
 
 
 def _of_json(name: str, text: str) -> tuple[list[PriceRow], bool]:
@@ -114,7 +115,7 @@ def _of_text(name: str, text: str) -> list[PriceRow]:
     return rows
 
 
-def _of_table(name: str, table: list[files.Row]) -> list[PriceRow]:
+def _of_table(name: str, table: list[reading.Row]) -> list[PriceRow]:
     if not table:
         raise ValueError(f"'{name}' has no rows; a price history needs zone, usd_per_hour and timestamp.")
     header = [cell.casefold() for cell in table[0][1]]

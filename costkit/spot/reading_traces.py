@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from costkit import tables, units, writing
+from costkit import reading, tables, units, writing
 from costkit.spot import files, grids, known_traces, log_formats, node_logs
 from costkit.spot.trace import Counts, Floats, Trace
 from costkit.units import HOUR, MINUTE
@@ -59,7 +59,7 @@ def _trace_of(name: str, text: str, *, step_s: float | None, ones_mean: str) -> 
         if step_s is not None:
             raise ValueError(f"'{name}' has a step of its own, metadata.gap_seconds; leave step_s out.")
         return _turned(_public(name, files.json_of(f"'{name}'", text)), ones_mean)
-    rows = _rows_of(name, files.table_of(name, text))
+    rows = _rows_of(name, reading.rows_of(name, text))
     return _turned(_gridded(name, rows, step_s), ones_mean)
 
 
@@ -108,7 +108,7 @@ class _Rows:
     warnings: tuple[str, ...]
 
 
-def _rows_of(name: str, table: list[files.Row]) -> _Rows:
+def _rows_of(name: str, table: list[reading.Row]) -> _Rows:
     """The reader's own table: its columns found by name, each cell checked."""
     if not table:
         raise ValueError(f"'{name}' holds nothing but comments; a trace needs a header with a time and available.")
