@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from costkit import spot
 from costkit.figures import style
 from costkit.plan.buying import Savings
+from costkit.plan.buying.words import cheapest_swept
 from costkit.units import HOUR, MINUTE, duration, percent, usd
 
 _BOX = (0.085, 0.15, 0.885, 0.69)
@@ -72,11 +73,9 @@ def expected_usd(answer: Savings, interval_s: np.ndarray) -> np.ndarray:
 
 
 def _finding(answer: Savings) -> str:
-    told = answer.how_often_to_save
-    if not answer.market.has_best_interval and " On this market, " in told:
-        told = f"On this market, {told.split(' On this market, ')[1]}"
-        return told[0].upper() + told[1:].removesuffix(".")
-    return told.split("; ")[0].split(". ")[0].removesuffix(".")
+    if answer.swept:
+        return f"On this market, saving every {cheapest_swept(answer)} costs the least"
+    return answer.how_often_to_save.split("; ")[0].split(". ")[0].removesuffix(".")
 
 
 def _about(answer: Savings) -> str:

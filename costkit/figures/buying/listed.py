@@ -147,6 +147,9 @@ def policies_table(found: Policies) -> Table:
     if found.windows is not None:
         where = f"every start of the record, which holds {found.windows} such deadlines one after the other"
     caption = f"Deadline {duration(found.deadline_s)}, {duration(found.overhead_s)} for each changeover, on {where}"
+    fleet = found.answer.market.fleet
+    if fleet.is_elastic or fleet.kept_fraction:
+        caption += "; the mixed ones stop at each interruption and pay for no wait, unlike this plan"
     return Table(rows or [{"policy": found.why_not}], "policies", caption=caption, columns=columns)
 
 

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from costkit import spot, tables
 from costkit.figures import style
 from costkit.plan.buying import Savings
+from costkit.plan.buying.words import break_even_life_s
 from costkit.units import DAY, HOUR, MINUTE, duration, percent
 
 _BOX = (0.075, 0.15, 0.70, 0.69)
@@ -70,7 +71,10 @@ def overheads(answer: Savings, lives_s: np.ndarray) -> np.ndarray:
 
 
 def _finding(answer: Savings) -> str:
-    return answer.where_it_pays.split(";")[0].split(". ")[0].removesuffix(".")
+    if answer.market.price_ratio >= 1:
+        return answer.where_it_pays.removesuffix(".")
+    ratio, life = percent(answer.market.price_ratio), duration(break_even_life_s(answer))
+    return f"At {ratio} of the price, spot is cheaper from a mean life of {life} on"
 
 
 def _alt(answer: Savings) -> str:

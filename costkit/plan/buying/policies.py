@@ -64,9 +64,11 @@ class Policies:
         if best is None:
             takes = duration(self.answer.on_demand.wall_range_s.mid)
             return f"No way of buying keeps {when}: {other} too the run takes {takes}."
+        if best is self.on_demand:
+            return f"For {when}, nothing that keeps it is cheaper than {other}, {usd(best.mean_usd)}{self._alone}."
         cheapest = f"For {when}, {label(best)} is the cheapest that is late no more often than {other}"
-        saved = "" if best is self.on_demand else f", {percent(best.saving_fraction)} less than {other}"
-        return f"{cheapest}: {usd(best.mean_usd)} on average{saved}{self._alone}."
+        saved = f"{percent(best.saving_fraction)} less than {other}"
+        return f"{cheapest}: {usd(best.mean_usd)} on average, {saved}{self._alone}."
 
     @property
     def _alone(self) -> str:

@@ -181,12 +181,17 @@ def _swept(answer: Savings) -> str:
     if not answer.swept:
         return "On this market none of the intervals that were simulated lets every run finish."
     least = min(cost for _, cost in answer.swept)
-    flat = [every for every, cost in answer.swept if cost <= (1 + FLAT) * least]
-    span = f"{duration(flat[0])} to {duration(flat[-1])}" if len(flat) > 1 else duration(flat[0])
     return (
-        f"On this market, of {len(answer.swept)} intervals that were simulated, {span} cost the least, within"
+        f"On this market, of {len(answer.swept)} simulated intervals, {cheapest_swept(answer)} cost the least, within"
         f" {percent(FLAT)} of {usd(least)}."
     )
+
+
+def cheapest_swept(answer: Savings) -> str:
+    """Between which of the simulated intervals the bill is about the least."""
+    least = min(cost for _, cost in answer.swept)
+    flat = [every for every, cost in answer.swept if cost <= (1 + FLAT) * least]
+    return f"{duration(flat[0])} to {duration(flat[-1])}" if len(flat) > 1 else duration(flat[0])
 
 
 def _loss(loss: float) -> str:
@@ -200,17 +205,22 @@ def interval_loss(answer: Savings, interval_s: float) -> float:
     return max(answer.expected_s(interval_s) / answer.expected_s(answer.best_interval_s) - 1, 0.0)
 
 
+def break_even_life_s(answer: Savings) -> float:
+    """From which mean life on spot is the cheaper, saved at the best interval."""
+    return spot.break_even_life_s(
+        price_ratio=answer.market.price_ratio,
+        checkpoint_write_s=answer.job.checkpoint_write_s,
+        restart_s=answer.restart_s,
+        notice_success=answer.kept_notices,
+    )
+
+
 def where_it_pays(answer: Savings) -> str:
     """From which mean life on spot is cheaper at the plan's price, and how far the plan is from there."""
     ratio, life = answer.market.price_ratio, answer.market.loss_life_s
     if ratio >= 1:
         return f"At {percent(ratio)} of the price {otherwise(answer)}, spot is cheaper on no market."
-    least = spot.break_even_life_s(
-        price_ratio=ratio,
-        checkpoint_write_s=answer.job.checkpoint_write_s,
-        restart_s=answer.restart_s,
-        notice_success=answer.kept_notices,
-    )
+    least = break_even_life_s(answer)
     opening = "Saved at the best interval" if answer.market.has_best_interval else MEMORYLESS
     told = (
         f"{opening} and at {percent(ratio)} of the price {otherwise(answer)}, spot is cheaper from a mean life of"
