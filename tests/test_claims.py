@@ -58,10 +58,22 @@ def test_a_check_says_why(check: Checked) -> None:
     assert check.why.strip()
 
 
+def holds_before_rounding(check: Checked) -> bool:
+    """Whether one of a row's inputs, moved by half its last printed digit, gives the published figure."""
+    row = ROWS[check.id]
+    inputs = [name for name, text in row.items() if name != "published" and re.fullmatch(r"[\d.]+(e\d+)?", text)]
+    moved = []
+    for name in inputs:
+        half = Decimal(5).scaleb(int(Decimal(row[name]).as_tuple().exponent) - 1)
+        moved += [{**row, name: str(Decimal(row[name]) + by)} for by in (-half, half)]
+    return any(claims.checked(one, claims.KINDS).verdict == "holds" for one in moved)
+
+
 @by_check
 def test_only_what_rounding_explains_is_put_down_to_rounding(check: Checked) -> None:
-    """A miss of more than a per cent is no rounding of figures that are printed to two digits or more."""
-    assert "rounded" not in check.why or abs(check.ratio - 1) < 0.01
+    """A miss of more than a per cent is no rounding, unless an input that was rounded itself makes up for it."""
+    if "rounded" in check.why:
+        assert abs(check.ratio - 1) < 0.01 or holds_before_rounding(check)
 
 
 def test_no_figure_is_called_wrong_without_a_note() -> None:
@@ -221,7 +233,7 @@ def test_a_table_without_a_file_is_no_check(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="is a directory; give the CSV file of claims"):
         claims.check(tmp_path)
     with pytest.raises(
-        ValueError, match=r"There is no file .* give the CSV of claims with columns id, kind, published"
+        ValueError, match=r"There is no file .* give the CSV file of claims with columns id, kind, published"
     ):
         claims.check(tmp_path / "none.csv")
 

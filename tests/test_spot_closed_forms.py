@@ -270,6 +270,34 @@ def test_break_even_exists_for_every_discount(ratio: float) -> None:
     assert ratio * float(cost) == pytest.approx(1, rel=1e-6)
 
 
+@pytest.mark.parametrize("ratio", [0.318, 0.5, 0.9])
+@pytest.mark.parametrize("success", [0.2, 0.7, 0.95])
+def test_break_even_with_notices(ratio: float, success: float) -> None:
+    """The life at which the best of many intervals, all of them tried, costs what on demand does."""
+    delta, R, p = MINUTE, 15 * MINUTE, success
+    tau = np.geomspace(1, 1e8, 200_001)
+
+    def cost(M: float) -> float:
+        x = (tau + delta) / M
+        losses = math.exp(min(R / M, 500)) / p * (x + np.log(p + (1 - p) * np.exp(-x)))
+        return ratio * float(np.min(M / tau * losses))
+
+    low, high = MINUTE, 1e4 * HOUR
+    for _ in range(60):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if cost(middle) > 1 else (low, middle)
+    ours = spot.break_even_life_s(price_ratio=ratio, checkpoint_write_s=delta, restart_s=R, notice_success=success)
+    assert ours == pytest.approx(low, rel=1e-5)
+
+
+def test_notices_bring_the_break_even_nearer() -> None:
+    """The more of them are saved the shorter a mean life may be; those that save all leave the restarts."""
+    given: dict[str, float] = {"price_ratio": 0.4, "checkpoint_write_s": 60, "restart_s": 900}
+    lives = [spot.break_even_life_s(notice_success=p, **given) for p in (0.0, 0.3, 0.6, 0.9, 1.0)]
+    assert lives == sorted(lives, reverse=True)
+    assert lives[-1] == pytest.approx(900 / math.log(1 / 0.4), rel=1e-6)
+
+
 @pytest.mark.parametrize("ratio", [0.1, 0.5, 0.99999])
 def test_break_even_of_free_checkpoints(ratio: float) -> None:
     """Where writes are free only restarts cost: ratio e^(R/M) = 1."""
@@ -446,7 +474,7 @@ def test_the_spread_of_the_time_without_notices(
     mean = math.exp(l * R) * math.expm1(l * w) / l
     second = 2 / l**2 * A + 2 * A / l * once + q * (once_variance + once**2)
     variance = n * (second - mean**2)
-    assume(variance > 1e-6 * mean**2)
+    assume(variance > 1e-4 * mean**2)  # below, the formula in floats loses its digits
     ours = spot.expected(run(n * every_h, every_h=every_h, write_h=write_h, restart_h=R), market(life_h)).wall_s
     assert ours.sd / HOUR == pytest.approx(math.sqrt(variance), rel=1e-6)
 

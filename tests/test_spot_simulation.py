@@ -133,6 +133,26 @@ def test_failures_have_their_share_of_the_losses() -> None:
     assert errors_apart(found.hardware_failures - 6 / 16 * found.losses, 0.0) < MOST_ERRORS
 
 
+def test_preemptions_are_the_losses_that_no_failure_is() -> None:
+    """Run by run; and on average ten in sixteen of all, as theory has it, in their mean and in their spread."""
+    found, theory = outcomes("hardware"), spot.expected(*CASES["hardware"])
+    assert np.array_equal(found.preemptions, found.losses - found.hardware_failures)
+    assert theory.preemptions.mean == pytest.approx(10 / 16 * theory.losses.mean, rel=1e-9)
+    assert errors_apart(found.preemptions, theory.preemptions.mean) < MOST_ERRORS
+    assert errors_apart(found.losses, theory.losses.mean) < MOST_ERRORS
+    assert float(found.preemptions.std()) == pytest.approx(theory.preemptions.sd, rel=0.03)
+
+
+@pytest.mark.parametrize(("case", "share"), [("hardware only", 0.0), ("no notices", 1.0)])
+def test_losses_of_one_kind_are_all_preemptions_or_none(case: str, share: float) -> None:
+    """Without failures the two are the same; without a provider's losses there are no preemptions."""
+    found, theory = outcomes(case), spot.expected(*CASES[case])
+    assert np.array_equal(found.preemptions, share * found.losses)
+    assert (theory.preemptions.mean, theory.preemptions.sd) == pytest.approx(
+        (share * theory.losses.mean, share * theory.losses.sd)
+    )
+
+
 def test_machines_that_are_never_lost_give_the_ideal_time() -> None:
     """Every trial takes work and writes only."""
     found = simulated(run(20.5), market(math.inf), n_trials=5)
@@ -240,7 +260,7 @@ SHORT_OR_LONG = spot.joint(
 def short_or_long(work_h: float) -> Outcomes:
     """A job that loses no work where lives of 1 h cost $3 an hour and end in waits of 2 h, those of 3 h $1 and none."""
     place = Market(
-        mean_life_s=SHORT_OR_LONG.mean_s,
+        mean_life_s=2 * HOUR,
         spot_usd_per_hour=1.5,
         on_demand_usd_per_hour=3.0,
         capacity_wait_s=SHORT_OR_LONG.mean_wait_s,
@@ -562,8 +582,8 @@ def test_every_array_has_a_value_for_each_trial(n_trials: int, goes_on: bool, mo
     monkeypatch.setattr(simulation, "CHUNK", 1000)
     fleet = Fleet(n_nodes=2, is_elastic=goes_on)
     found = simulated(run(3), market(wait_h=0.5, fleet=fleet), n_trials=n_trials)
-    sizes = {one.name: getattr(found, one.name).shape for one in fields(found) if one.name not in ("job", "market")}
-    assert set(sizes.values()) == {(n_trials,)}
+    sizes = {np.shape(getattr(found, one.name)) for one in fields(found) if one.type in ("Floats", "Flags")}
+    assert sizes == {(n_trials,)}
 
 
 def test_chunks_are_trials_like_any_other(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -155,6 +155,39 @@ def test_percent_of_a_fraction(fraction: float, text: str) -> None:
     assert units.percent(fraction) == text
 
 
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        ((50.0, 90.0, 200.0), "0.833 to 3.33 minutes"),
+        ((47 * 3600, 2 * units.DAY, 3 * units.DAY), "1.96 to 3.00 days"),
+        ((59.0, 59.9, 61.0), "59.0 to 61.0 seconds"),
+        ((1.9 * units.YEAR, 2 * units.YEAR, math.inf), "1.90 years to never"),
+        ((3600.0, math.inf, math.inf), "1.00 hours to never"),
+        ((0.0, 0.0, 0.0), "0 to 0 seconds"),
+    ],
+)
+def test_duration_range_has_the_unit_of_its_middle(seconds: tuple[float, float, float], text: str) -> None:
+    """Both ends are told in it; where the middle never comes the low end decides."""
+    assert units.duration_range(units.Range(*seconds)) == text
+
+
+@given(low=st.floats(1, 1e9), longer=st.floats(1, 50), still=st.floats(1, 50))
+def test_duration_range_reads_back(low: float, longer: float, still: float) -> None:
+    """Its ends times the unit's length are the ends that were given, to three digits."""
+    value = units.Range(low, low * longer, low * longer * still)
+    first, _, last, name = units.duration_range(value).split()
+    lengths = {
+        "seconds": 1.0,
+        "minutes": units.MINUTE,
+        "hours": units.HOUR,
+        "days": units.DAY,
+        "years": units.YEAR,
+    }
+    ends = [float(end.replace(",", "")) * lengths[name] for end in (first, last)]
+    assert ends == pytest.approx([value.low, value.high], rel=5.01e-3)
+    assert units.duration(value.mid).endswith(name)
+
+
 def test_gib_is_a_power_of_two() -> None:
     """80e9 bytes are 74.5 GiB, not 80."""
     assert units.gib(80 * units.GB) == "74.5 GiB"
@@ -181,3 +214,47 @@ def test_require_positive_refuses_what_is_no_array(wrong: object) -> None:
 def test_require_positive_lets_amounts_pass(right: object) -> None:
     """Any positive number or array of them raises nothing."""
     units.require_positive(right, "n_tokens", "tokens")
+
+
+@pytest.mark.parametrize(
+    "wrong", [0, -1, 2.5, math.nan, math.inf, "7", None, True, [3], np.array([1, 2]), np.array([3])]
+)
+def test_require_whole_refuses_what_is_no_count(wrong: object) -> None:
+    """None, parts of one, text, truth values and arrays, each in one sentence with the least that there may be."""
+    with pytest.raises(ValueError, match=r"^n_trials must be a whole number of trials, 1 or more, not .*\.$"):
+        units.require_whole(wrong, "n_trials", "trials")
+
+
+@pytest.mark.parametrize(("right", "least"), [(1, 1), (1e6, 1), (np.int64(7), 7), (np.float64(3), 2), (0, 0), (-2, -2)])
+def test_require_whole_lets_counts_pass(right: object, least: int) -> None:
+    """A whole number from the least one on raises nothing, of whatever kind it is."""
+    units.require_whole(right, "n_nodes", "nodes", least=least)
+
+
+def test_require_whole_names_the_least_that_is_asked() -> None:
+    """One below it is refused with it."""
+    with pytest.raises(ValueError, match=r"^n_nodes must be a whole number of nodes, 2 or more, not 1\.$"):
+        units.require_whole(1, "n_nodes", "nodes", least=2)
+
+
+@pytest.mark.parametrize(
+    "wrong", [-0.1, 1.01, math.nan, math.inf, "0.5", None, True, [0.5], np.array([]), np.array([0.5, 1.5])]
+)
+def test_require_fraction_refuses_what_is_no_share(wrong: object) -> None:
+    """Below 0, above 1, text, truth values, lists and arrays with any of them, in one sentence without a hint."""
+    with pytest.raises(ValueError, match=r"^share must be a fraction from 0 to 1, not [^:]*\.$"):
+        units.require_fraction(wrong, "share")
+
+
+@pytest.mark.parametrize(("wrong", "hint"), [(2, "0.02"), (45, "0.45"), (99.5, "0.995"), (100, "1")])
+def test_require_fraction_knows_a_percentage(wrong: float, hint: str) -> None:
+    """From 2 to 100 it is told what to write."""
+    told = rf"^share must be a fraction from 0 to 1, not {wrong}: it looks like a percentage, write {hint}\.$"
+    with pytest.raises(ValueError, match=told):
+        units.require_fraction(wrong, "share")
+
+
+@pytest.mark.parametrize("right", [0, 1, 0.5, np.float64(0.3), np.array([0.0, 0.5, 1.0])])
+def test_require_fraction_lets_shares_pass(right: object) -> None:
+    """Anything from 0 to 1, its ends among them, and arrays of such raise nothing."""
+    units.require_fraction(right, "share")

@@ -43,13 +43,23 @@ def _restart_usd(given: Inputs) -> float:
 
 def _without_checkpoint_h(given: Inputs) -> float:
     """A run of one segment: M (e^(S / M) - 1), times a factor of the source's own."""
-    life_s = HOUR / given.number("interruptions_per_hour")
-    losses = spot.mean_losses(segment_s=given.number("work_h") * HOUR, mean_life_s=life_s)
-    return given.number("time_factor", 1.0) * float(losses) * life_s / HOUR
+    rate, work_h, factor = _rate(given), given.number("work_h"), given.number("time_factor", 1.0)
+    if rate == 0:
+        return factor * work_h
+    losses = spot.mean_losses(segment_s=work_h * HOUR, mean_life_s=HOUR / rate)
+    return factor * float(losses) / rate
+
+
+def _rate(given: Inputs) -> float:
+    """Interruptions an hour, none or more."""
+    rate = given.number("interruptions_per_hour")
+    if rate < 0:
+        raise ValueError(f"Claim '{given.word('id')}' needs interruptions_per_hour of 0 or more, not {rate:g}.")
+    return rate
 
 
 def _clean_run_percent(given: Inputs) -> float:
-    return 100 * math.exp(-given.number("interruptions_per_hour") * given.number("work_h"))
+    return 100 * math.exp(-_rate(given) * given.number("work_h"))
 
 
 def _fallback_usd(given: Inputs) -> float:

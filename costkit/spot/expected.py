@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from costkit.spot.jobs import Job, Market
 from costkit.spot.series import Series, exp, log, many_digits, of_moments, series
-from costkit.units import HOUR
+from costkit.units import HOUR, numbers
 
 _NEVER = 1e-25  # losses in a run, below which none is expected
 
@@ -146,11 +146,15 @@ def mean_losses(
 ) -> npt.NDArray[np.float64]:
     """Losses per segment: e^(R/M) (1/p) ln(1 + p (e^(w/M) - 1)), and e^(R/M) (e^(w/M) - 1) for p = 0; arrays broadcast.
 
-    Infinite where a segment practically never ends.
+    Infinite where a segment practically never ends. Raises `ValueError` for lives of 0 or less, and times below 0.
 
     >>> float(mean_losses(segment_s=3900.0, mean_life_s=21600.0, restart_s=600.0)).__round__(6)
     0.203456
     """
+    if not np.all(numbers(mean_life_s) > 0):
+        raise ValueError("mean_life_s must be a positive number of seconds, or inf for machines that are never lost.")
+    if not (np.all(numbers(segment_s) >= 0) and np.all(numbers(restart_s) >= 0)):
+        raise ValueError("segment_s and restart_s must be numbers of seconds, zero or more.")
     w, M, R, p = np.broadcast_arrays(
         *(np.asarray(value, float) for value in (segment_s, mean_life_s, restart_s, notice_success))
     )

@@ -36,6 +36,7 @@ class Outcomes:
         credit_usd: What the provider takes off for machines that it took back early.
         usd: The whole bill: machines less credits, nodes kept while waiting, storage and moves.
         finished: False for a trial that was given up; its dollars are those spent until then.
+        n_blocks: Of how many simulated blocks each value is made up; 1: runs were simulated from end to end.
     """
 
     job: Job
@@ -52,6 +53,7 @@ class Outcomes:
     credit_usd: Floats
     usd: Floats
     finished: Flags
+    n_blocks: float = 1.0
 
     @property
     def n_trials(self) -> int:
@@ -129,7 +131,7 @@ class Outcomes:
         ]
         if not self.market.billing.first_hour_free:
             pairs.append(("usd", self.usd, theory.usd))
-        return [_compared(name, drawn, exact) for name, drawn, exact in pairs]
+        return [_compared(name, drawn, exact, self.n_blocks) for name, drawn, exact in pairs]
 
 
 @dataclass(frozen=True)
@@ -145,9 +147,9 @@ class Comparison:
     exact_sd: float
 
 
-def _compared(name: str, drawn: Floats, exact: Moments) -> Comparison:
+def _compared(name: str, drawn: Floats, exact: Moments, n_blocks: float) -> Comparison:
     mean, sd = float(drawn.mean()), float(drawn.std(ddof=1)) if len(drawn) > 1 else math.nan
-    error = sd / math.sqrt(len(drawn))
+    error = sd * math.sqrt(n_blocks / len(drawn))
     apart = mean - exact.mean
     rounding = 1e-9 * abs(exact.mean)
     z_score = apart / error if error > rounding else 0.0 if abs(apart) <= rounding else math.copysign(math.inf, apart)
@@ -171,6 +173,6 @@ def without_rounding(rest_s: Floats, whole_s: Floats) -> Floats:
 
 def joined(parts: list[dict[str, Any]], job: Job, market: Market) -> Outcomes:
     """The outcomes of chunks of trials as one."""
-    names = [one.name for one in fields(Outcomes) if one.name not in ("job", "market")]
-    whole = {name: np.concatenate([part[name] for part in parts]) for name in names}
+    names = [one.name for one in fields(Outcomes) if one.name not in ("job", "market", "n_blocks")]
+    whole: dict[str, Any] = {name: np.concatenate([part[name] for part in parts]) for name in names}
     return Outcomes(job=job, market=market, **whole)

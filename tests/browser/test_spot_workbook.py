@@ -77,7 +77,7 @@ def test_the_panel_opens_with_the_answer_of_the_page(spot: Page, opening: tuple[
         ("Spot discount", "30", "Spot saves 2"),
         ("Mean life of a node", "1.2", "practically never finishes"),
         ("Checkpoint every", "unlimited", "Without checkpoints this run practically never finishes"),
-        ("Deadline", "21", "past the deadline of 21.0 days"),
+        ("Deadline", "21", "miss the deadline of 21.0 days"),
         ("Notices acted on", "100%", "Spot saves 58%"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -17,7 +18,8 @@ from costkit.units import HOUR, MINUTE, duration, percent, usd
 _BOX = (0.085, 0.15, 0.885, 0.69)
 _DECADES, _POINTS = (-1.35, 1.35), 241
 _TICKS_MIN = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 240, 480, 960, 1440, 2880, 5760, 10080, 20160, 43200)
-_MOST_COST, _SIDE_SHARE, _MOST_TOLD, _LEAST_APART, _HOPELESS, _LETTER = 1.6, 0.7, 100.0, 0.055, 100.0, 0.0082
+_MOST_COST, _MOST_TOLD, _HOPELESS = 1.6, 100.0, 100.0
+_LEAST_APART, _LETTER, _WIDE = 0.055, 0.0082, 100
 
 
 def intervals(answer: Savings) -> Figure:
@@ -29,7 +31,8 @@ def intervals(answer: Savings) -> Figure:
     known = 0 < best < answer.job.work_s
     if not known or expected_usd(answer, np.array(best)) > _HOPELESS * answer.on_demand_usd:
         ax.set_axis_off()
-        style.label(ax, (0.5, 0.5), answer.how_often_to_save, color=style.INK, ha="center", size=style.NORMAL)
+        told = "\n".join(textwrap.wrap(answer.how_often_to_save, _WIDE))
+        style.label(ax, (0.5, 0.5), told, color=style.INK, ha="center", size=style.NORMAL)
         return figure
     centre = math.log10(best)
     swept = [(math.log10(every), cost) for every, cost in answer.swept]
@@ -45,7 +48,8 @@ def intervals(answer: Savings) -> Figure:
     ax.plot(log_s, np.minimum(cost, 1e3 * high), color=style.BLUE, linewidth=2.2, zorder=3)
     shown = [one for one in swept if one[1] <= high]
     ax.plot(*np.array(shown or [(np.nan, np.nan)]).T, "o", color=style.ORANGE, markersize=7, markeredgecolor="white")
-    _rules(ax, answer)
+    if not answer.swept:
+        _rules(ax, answer)
     _own(ax, answer)
     marks = _marks(log_s[0], log_s[-1])
     style.ticks(ax, "x", [math.log10(m * MINUTE) for m in marks], [_time(m) for m in marks], "Time between checkpoints")
@@ -83,7 +87,8 @@ def _about(answer: Savings) -> str:
         f"Interrupted every {duration(answer.market.loss_life_s)}, {duration(answer.job.checkpoint_write_s)} to write"
     )
     if answer.market.has_best_interval:
-        return told
+        rules = ", ".join(f"{name} {duration(at_s)}" for name, at_s in _rules_s(answer).items())
+        return f"{told}. Ticks: {rules}"
     return f"{told}. Line: memoryless lives, a run that stops. Dots: simulated on this market"
 
 
@@ -127,18 +132,21 @@ def _zone(ax: Axes, answer: Savings, least: float) -> None:
 
 
 def _rules(ax: Axes, answer: Savings) -> None:
-    """Young's and Daly's rules, which know no notices: ticks on the curve, named in the corner."""
+    """Young's and Daly's rules, which know no notices, as ticks on the curve."""
+    at_s = np.array(list(_rules_s(answer).values()))
+    ax.plot(np.log10(at_s), expected_usd(answer, at_s), "|", color=style.INK, markersize=11, zorder=4)
+
+
+def _rules_s(answer: Savings) -> dict[str, float]:
     M, delta = answer.market.loss_life_s, answer.job.checkpoint_write_s
-    young_s = spot.young_interval_s(mean_life_s=M, checkpoint_write_s=delta)
-    daly_s = spot.daly_interval_s(mean_life_s=M, checkpoint_write_s=delta)
-    costs = expected_usd(answer, np.array([young_s, daly_s]))
-    ax.plot(np.log10([young_s, daly_s]), costs, "|", color=style.INK, markersize=11, zorder=4)
-    told = f"ticks: Young's rule {duration(young_s)}, Daly's {duration(daly_s)}"
-    style.label(ax, (ax.get_xlim()[0], ax.get_ylim()[0]), told, color=style.INK, offset=(6, 9), ground=True)
+    return {
+        "Young's rule": spot.young_interval_s(mean_life_s=M, checkpoint_write_s=delta),
+        "Daly's": spot.daly_interval_s(mean_life_s=M, checkpoint_write_s=delta),
+    }
 
 
 def _own(ax: Axes, answer: Savings) -> None:
-    """The plan's interval, and the one with which a loss costs what the case tells; what is off the axis in words."""
+    """The plan's interval, and the one whose interruptions cost what the case tells; what is off the axis in words."""
     places = []
     if answer.job.has_checkpoints:
         places.append(("this plan", answer.job.checkpoint_every_s, style.BLUE))

@@ -17,6 +17,7 @@ from costkit.units import DAY, HOUR, MINUTE, duration, percent
 _BOX = (0.075, 0.15, 0.70, 0.69)
 _LIVES_H = (0.05, 2000.0)
 _COLUMNS, _ROWS = 220, 160
+_LOW = 0.15
 _LEVELS = (-np.inf, 0.0, 0.25, 0.5, 0.75, 1.0)
 _FILLS = ("#F6DDD3", "#E7EFF6", "#C7DCED", "#9CC3E0", "#6FA8D2")
 _NAMES = ("spot is dearer", "0 to 25%", "25 to 50%", "50 to 75%", "more than 75%")
@@ -144,9 +145,8 @@ def _own(ax: Axes, answer: Savings) -> None:
     ax.plot([x], [y], "o", color=style.BLUE, markersize=10, markeredgecolor="white", zorder=6, clip_on=False)
     ha: style.Side = "right" if x > (left + right) / 2 else "left"
     told = f"this plan: {duration(life)}, {percent(ratio)}"
-    style.label(
-        ax, (x, y), told, color=style.BLUE, offset=(-10 if ha == "right" else 10, -11), ha=ha, bold=True, ground=True
-    )
+    aside, down = -10.0 if ha == "right" else 10.0, 11.0 if ratio < _LOW else -11.0
+    style.label(ax, (x, y), told, color=style.BLUE, offset=(aside, down), ha=ha, bold=True, ground=True)
 
 
 def _key(figure: Figure) -> None:

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from costkit.figures import style
 from costkit.plan.buying.policies import Policies, label
+from costkit.plan.buying.words import otherwise
 from costkit.spot import PolicyOutcome
 from costkit.units import duration, percent, usd
 
@@ -58,7 +59,9 @@ def _lateness(one: PolicyOutcome) -> str:
 def _finding(found: Policies) -> str:
     if found.best is None:
         return "No way of buying keeps this deadline" if found.outcomes else "No policy could be tried"
-    return (
-        f"{label(found.best).capitalize()} keeps the deadline and saves {percent(found.best.saving_fraction)}"
-        " of the bill on demand"
-    )
+    if found.best is found.on_demand:
+        return f"Nothing that keeps the deadline is cheaper than {otherwise(found.answer)}"
+    saved = f"saves {percent(found.best.saving_fraction)} of the bill {otherwise(found.answer)}"
+    late = found.on_demand.late_fraction
+    keeps = f"is late no more often than that ({percent(late)}) and" if late else "keeps the deadline and"
+    return f"{label(found.best).capitalize()} {keeps} {saved}"

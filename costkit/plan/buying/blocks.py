@@ -22,7 +22,7 @@ LOSSES_IN_ALL, IN_A_BLOCK, MOST_OF_ELASTIC = 600_000, 1_500, 60
 GIVE_UP = 10.0
 SEED = 20_230_215
 _HOPELESS = 4.0
-_ONE_BY_ONE = ("job", "market", "finished")
+_ONE_BY_ONE = ("job", "market", "finished", "n_blocks")
 
 
 def simulated(
@@ -65,4 +65,4 @@ def _grown(part: spot.Outcomes, job: spot.Job) -> spot.Outcomes | None:
 
     names = [one.name for one in fields(spot.Outcomes) if one.name not in _ONE_BY_ONE]
     whole: dict[str, Any] = {name: grown(getattr(part, name)) for name in names}
-    return replace(part, job=job, **whole)
+    return replace(part, job=job, n_blocks=n_blocks, **whole)

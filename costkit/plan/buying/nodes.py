@@ -16,7 +16,7 @@ from costkit.units import HOUR, MINUTE, duration, number
 
 @dataclass(frozen=True)
 class Nodes:
-    """Mean life of one node, how many a loss takes, the wait for new ones, and the shape of a Weibull law of lives.
+    """Mean life of one node, how many a preemption takes, the wait for new ones, and the shape of a Weibull law.
 
     `about` says whose numbers these are; empty: the plan's own. `weibull_shape` is None where nothing is known.
     """

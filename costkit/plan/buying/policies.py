@@ -68,7 +68,13 @@ class Policies:
             return f"For {when}, nothing that keeps it is cheaper than {other}, {usd(best.mean_usd)}{self._alone}."
         cheapest = f"For {when}, {label(best)} is the cheapest that is late no more often than {other}"
         saved = f"{percent(best.saving_fraction)} less than {other}"
-        return f"{cheapest}: {usd(best.mean_usd)} on average, {saved}{self._alone}."
+        return f"{cheapest}{self._itself}: {usd(best.mean_usd)} on average, {saved}{self._alone}."
+
+    @property
+    def _itself(self) -> str:
+        """How often on demand itself is late, where it is."""
+        late = self.on_demand.late_fraction
+        return f" (in {percent(late)} of the runs)" if late else ""
 
     @property
     def _alone(self) -> str:
@@ -127,8 +133,16 @@ def _on_paths(answer: Savings, deadline_s: float, overhead_s: float) -> Policies
     why = ""
     if math.isinf(up_s):
         why = "Nothing is ever taken away on this market: there is nothing to decide."
-    elif up_s < max(_SHORTEST * step_s, overhead_s / _SHORTEST):
-        why = f"Machines are taken away every {duration(up_s)}, too often for any policy to gain by them."
+    elif up_s < overhead_s / _SHORTEST:
+        why = (
+            f"Machines are taken away every {duration(up_s)}, and a changeover takes {duration(overhead_s)}: no policy"
+            " gains by them."
+        )
+    elif up_s < _SHORTEST * step_s:
+        why = (
+            f"A deadline of {duration(deadline_s)} is too long to be replayed in steps shorter than the"
+            f" {duration(up_s)} between two preemptions."
+        )
     if why:
         return Policies(answer, deadline_s, overhead_s, (), None, why)
     length_s = max(deadline_s, answer.job.ideal_s) * 1.1 + 10 * (overhead_s + down_s)

@@ -85,7 +85,7 @@ def _changes(answer: Savings) -> Iterator[Change]:
 
 
 def _measured_burst() -> float:
-    """How many of four nodes a loss took, the middle of what was measured."""
+    """How many of four nodes a preemption took, the middle of what was measured."""
     return statistics.median(one.burst_nodes for one in spot.measured_markets() if one.nodes == 4)
 
 

@@ -36,9 +36,17 @@ def headline(answer: Savings) -> str:
     return (
         f"{what}: {usd(bill.mid)} on average ({_dollar_span(bill)}) instead of {usd(answer.on_demand_usd)}"
         f" {otherwise(answer)}, done after {duration(answer.wall_s.mid)} ({duration_range(answer.wall_s)}) instead of"
-        f" {duration(answer.on_demand.wall_range_s.mid)}; of {answer.n_trials:,} simulated runs {_late(answer)}"
-        f"{_some(answer.losing_fraction, 'costs', 'cost')} more than {otherwise(answer)}."
+        f" {duration(answer.on_demand.wall_range_s.mid)}; {_risks(answer)}."
     )
+
+
+def _risks(answer: Savings) -> str:
+    """How many of the simulated runs are late or cost more than the other way."""
+    losing, late, n_trials = answer.losing_fraction, answer.late_fraction, f"{answer.n_trials:,}"
+    if late is None or answer.deadline_s is None:
+        return f"{_some(losing, 'is', 'are', of=f' of {n_trials} simulated runs')} dearer"
+    missed = f"{_some(late, 'misses', 'miss')} the deadline of {duration(answer.deadline_s)}"
+    return f"of {n_trials} simulated runs {missed}, {_some(losing, 'is', 'are')} dearer"
 
 
 def _dollar_span(bill: Range) -> str:
@@ -46,18 +54,11 @@ def _dollar_span(bill: Range) -> str:
     return f"{usd(bill.low)} to {'no end' if math.isinf(bill.high) else usd(bill.high)}"
 
 
-def _late(answer: Savings) -> str:
-    if answer.late_fraction is None or answer.deadline_s is None:
-        return ""
-    missed = _some(answer.late_fraction, "misses", "miss")
-    return f"{missed} the deadline of {duration(answer.deadline_s)} and "
-
-
-def _some(share: float, one: str, many: str) -> str:
+def _some(share: float, one: str, many: str, *, of: str = "") -> str:
     """Who does something, of all simulated runs: none does, all do, or a share of them do."""
     if share == 0:
-        return f"none {one}"
-    return f"all {many}" if share == 1 else f"{percent(share)} {many}"
+        return f"none{of} {one}"
+    return f"all{of} {many}" if share == 1 else f"{percent(share)}{of} {many}"
 
 
 def _never(answer: Savings) -> str:
@@ -130,7 +131,7 @@ def interval(answer: Savings) -> str:
 
 def share(part: float) -> str:
     """A share of the bill, none too small to be read."""
-    return percent(round(part, 3)) if abs(part) >= LEAST_SHARE else f"below {percent(LEAST_SHARE)}"
+    return percent(part) if abs(part) >= LEAST_SHARE else f"below {percent(LEAST_SHARE)}"
 
 
 def where_it_goes(answer: Savings) -> str:
