@@ -67,7 +67,7 @@ def _print_law(name: str, law: str | Law) -> None:
     timed = _in_turns(lambda: _simulated(law, TRIALS), lambda: _drawn(n_losses))
     row(f"{name}: {TRIALS:,} trials, {n_losses / MILLION:.1f}M losses", f"{timed.ours_s:.3f} s", "")
     row(f"{name}: over drawing as many exponential numbers", f"{timed.ours_s / timed.theirs_s:.2f} x", "<= 3 x")
-    kept = sum(getattr(found, one.name).nbytes for one in fields(found) if one.name not in ("job", "market"))
+    kept = sum(np.asarray(getattr(found, one.name)).nbytes for one in fields(found) if one.type in ("Floats", "Flags"))
     row(f"{name}: peak memory, {kept / MB:.1f} MB of it the results", f"{_peak(law) / MB:.1f} MB", "")
 
 

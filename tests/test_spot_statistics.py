@@ -89,7 +89,7 @@ def test_times_up_are_not_exponential(name: str) -> None:
 
 def test_many_lives_end_within_the_hour() -> None:
     """In the calmest zone of February 2023 46% of the times up end within an hour."""
-    shares = [statistics(public(name)).share_under_1h for name in ZONES]
+    shares = [statistics(public(name)).under_1h_fraction for name in ZONES]
     assert min(share for share in shares if share is not None) == pytest.approx(0.46, abs=0.005)
 
 

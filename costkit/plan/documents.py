@@ -96,6 +96,7 @@ def _lower(text: str) -> str:
 
 def to_token(values: Mapping[str, Any]) -> str:
     """The values as one line of text."""
+    # an unlimited value is written as Infinity, which Python's JSON reads back
     canonical = json.dumps(values, sort_keys=True, separators=(",", ":"))
     packed = base64.urlsafe_b64encode(zlib.compress(canonical.encode(), 9))
     return TOKEN_START + packed.decode().rstrip("=")

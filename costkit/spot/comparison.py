@@ -53,15 +53,15 @@ class PolicyOutcome:
 
 
 def compare(
-    market: Trace | Paths,
+    trace: Trace | Paths,
     *,
     work_s: float,
     overhead_s: float,
     deadline_s: float = math.inf,
     policies: Sequence[str | Policy] = tuple(POLICIES),
     starts: Starts = None,
-    spot_usd_per_hour: float | None,
     on_demand_usd_per_hour: float,
+    spot_usd_per_hour: float | None = None,
     n_nodes: int = 1,
     n_regret: int = 0,
 ) -> list[PolicyOutcome]:
@@ -88,53 +88,49 @@ def compare(
         "on_demand_usd_per_hour": on_demand_usd_per_hour,
         "n_nodes": n_nodes,
     }
-    begins = _starts(market, starts, deadline_s)
-    runs = [replay(market, policy=policy, start=begins, **job) for policy in [POLICIES["on_demand"], *chosen]]
-    n_kept = _n_whole(market, begins, runs)
+    begins = _starts(trace, starts, deadline_s)
+    runs = [replay(trace, policy=policy, start=begins, **job) for policy in [POLICIES["on_demand"], *chosen]]
+    n_kept = _n_whole(trace, begins, runs)
     base, *kept = (_cut(run, n_kept) for run in runs)
     shared: dict[str, Any] = {
-        "step_s": market.step_s,
+        "step_s": trace.step_s,
         "on_demand_usd": float(np.mean(base.usd)),
-        "best": _optima(market, begins[:n_kept], n_regret, job),
+        "best": _optima(trace, begins[:n_kept], n_regret, job),
     }
     return [_outcome(policy.name, run, **shared) for policy, run in zip(chosen, kept, strict=True)]
 
 
-def _starts(market: Trace | Paths, starts: Starts, deadline_s: float) -> Counts:
-    """The starts in order: those that are asked for, else all whose deadline the market holds."""
+def _starts(trace: Trace | Paths, starts: Starts, deadline_s: float) -> Counts:
+    """The starts in order: those that are asked for, else all whose deadline the trace holds."""
     one_number(deadline_s, "deadline_s", "seconds (or inf for no deadline)", infinite=True)
     if starts is not None:
         return np.sort(np.atleast_1d(np.asarray(starts)))
-    if isinstance(market, Paths):
-        return np.arange(market.n_paths)
-    n = (
-        market.n_steps
-        if math.isinf(deadline_s)
-        else market.n_steps - math.ceil(deadline_s / market.step_s - ROUNDING) + 1
-    )
+    if isinstance(trace, Paths):
+        return np.arange(trace.n_paths)
+    n = trace.n_steps if math.isinf(deadline_s) else trace.n_steps - math.ceil(deadline_s / trace.step_s - ROUNDING) + 1
     if n < 1:
         raise ValueError(
-            f"The trace is {duration(market.duration_s)} long, less than the deadline of {duration(deadline_s)}; "
+            f"The trace is {duration(trace.duration_s)} long, less than the deadline of {duration(deadline_s)}; "
             "give a longer trace, an earlier deadline or the starts."
         )
     return np.arange(n)
 
 
-def _n_whole(market: Trace | Paths, begins: Counts, runs: Sequence[Replay]) -> int:
+def _n_whole(trace: Trace | Paths, begins: Counts, runs: Sequence[Replay]) -> int:
     """How many starts, in order, come before the first from which some policy does not finish."""
     is_cut = np.any([~np.asarray(run.finished) for run in runs], axis=0)
     n = int(is_cut.argmax()) if is_cut.any() else len(begins)
-    if isinstance(market, Paths) and n < len(begins):
+    if isinstance(trace, Paths) and n < len(begins):
         raise PathsTooShort("Some of the paths end before the work is done; draw longer paths or leave spot_only out.")
     if not n:
         raise ValueError("The trace ends before the work is done; give less work, a longer trace or other policies.")
     return n
 
 
-def _optima(market: Trace | Paths, begins: Counts, n_regret: int, job: Mapping[str, Any]) -> tuple[Counts, Floats]:
+def _optima(trace: Trace | Paths, begins: Counts, n_regret: int, job: Mapping[str, Any]) -> tuple[Counts, Floats]:
     """A few of the runs, evenly spread, and their optima."""
     picked = np.unique(np.linspace(0, len(begins) - 1, min(int(n_regret), len(begins))).astype(np.int64))
-    return picked, np.array([omniscient(market, start=int(begins[one]), **job) for one in picked])
+    return picked, np.array([omniscient(trace, start=int(begins[one]), **job) for one in picked])
 
 
 def _cut(run: Replay, n: int) -> Replay:

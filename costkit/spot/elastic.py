@@ -190,10 +190,7 @@ class _Elastic:
         kept_s = (self.job.work_s + self.job.n_checkpoints * self.job.checkpoint_write_s) * finished
         restart_s = ends["regrouped"]
         machine_usd, credit_usd = billed_s * price, ends["free"] * price
-        standing = market.billing.usd_per_hour / HOUR
-        others = standing * ends["clock"] + market.billing.usd_per_restart * ends["losses"]
         return {
-            "wall_s": np.where(finished, ends["clock"], math.inf),
             "billed_s": billed_s,
             "losses": ends["losses"],
             "hardware_failures": ends["failures"],
@@ -203,7 +200,6 @@ class _Elastic:
             "waiting_s": ends["waited"],
             "machine_usd": machine_usd,
             "credit_usd": credit_usd,
-            "usd": machine_usd - credit_usd + others,
             "finished": finished,
         }
 

@@ -148,12 +148,8 @@ class Lockstep:
         waiting_s = self.waited_s()
         restart_s = ends["restarting"] * self.unit_s
         machine_usd, credit_usd = self.dollars(billed_s)
-        elapsed_s = billed_s + waiting_s
         kept_s = (self.job.work_s + self.job.n_checkpoints * self.job.checkpoint_write_s) * finished
-        idle = market.fleet.kept_fraction * market.spot_usd_per_hour / HOUR
-        standing = market.billing.usd_per_hour / HOUR
         return {
-            "wall_s": np.where(finished, elapsed_s, math.inf),
             "billed_s": billed_s,
             "losses": losses,
             "hardware_failures": failures,
@@ -163,11 +159,6 @@ class Lockstep:
             "waiting_s": waiting_s,
             "machine_usd": machine_usd,
             "credit_usd": credit_usd,
-            "usd": machine_usd
-            - credit_usd
-            + idle * waiting_s
-            + standing * elapsed_s
-            + market.billing.usd_per_restart * losses,
             "finished": finished,
         }
 

@@ -30,8 +30,8 @@ def omniscient(
     overhead_s: float,
     deadline_s: float,
     start: int = 0,
-    spot_usd_per_hour: float | None,
     on_demand_usd_per_hour: float,
+    spot_usd_per_hour: float | None = None,
     n_nodes: int = 1,
 ) -> float:
     """The least that a job could have cost from one start and still be done in time; inf where that is impossible.

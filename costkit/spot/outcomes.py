@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,6 @@ class Outcomes:
     Args:
         job: What was run.
         market: Where.
-        wall_s: From the first machine to the last step; inf for a trial that was given up.
         billed_s: Paid time, counted as time of all machines together.
         losses: How often machines were lost, by preemption or hardware failure.
         hardware_failures: How many of the losses were no preemptions.
@@ -34,14 +34,12 @@ class Outcomes:
         waiting_s: Time without machines, or with some of them only.
         machine_usd: What the paid time costs at the price of its moments, before credits.
         credit_usd: What the provider takes off for machines that it took back early.
-        usd: The whole bill: machines less credits, nodes kept while waiting, storage and moves.
         finished: False for a trial that was given up; its dollars are those spent until then.
         n_blocks: Of how many simulated blocks each value is made up; 1: runs were simulated from end to end.
     """
 
     job: Job
     market: Market
-    wall_s: Floats
     billed_s: Floats
     losses: Floats
     hardware_failures: Floats
@@ -51,14 +49,36 @@ class Outcomes:
     waiting_s: Floats
     machine_usd: Floats
     credit_usd: Floats
-    usd: Floats
     finished: Flags
     n_blocks: float = 1.0
 
     @property
     def n_trials(self) -> int:
         """How many runs were simulated."""
-        return len(self.usd)
+        return len(self.finished)
+
+    @property
+    def elapsed_s(self) -> Floats:
+        """From the first machine to the last step, or to where a trial was given up."""
+        return self.billed_s + self.waiting_s
+
+    @cached_property
+    def wall_s(self) -> Floats:
+        """From the first machine to the last step; inf for a trial that was given up."""
+        return np.where(self.finished, self.elapsed_s, math.inf)
+
+    @cached_property
+    def usd(self) -> Floats:
+        """The whole bill: machines less credits, nodes kept while waiting, storage and moves."""
+        standing = self.market.billing.usd_per_hour / HOUR
+        moves = self.market.billing.usd_per_restart
+        kept = self._kept_usd_per_s * self.waiting_s
+        return self.machine_usd - self.credit_usd + kept + standing * self.elapsed_s + moves * self.losses
+
+    @property
+    def _kept_usd_per_s(self) -> float:
+        """What the nodes that are kept cost while the job waits for the rest."""
+        return self.market.fleet.kept_fraction * self.market.spot_usd_per_hour / HOUR
 
     @property
     def preemptions(self) -> Floats:
@@ -106,14 +126,13 @@ class Outcomes:
         rate = (self.machine_usd / self.billed_s)[done]
         written_s = self.job.n_checkpoints * self.job.checkpoint_write_s
         market, losses = self.market, self.losses[done]
-        kept = market.fleet.kept_fraction * market.spot_usd_per_hour / HOUR
         return {
             "useful work": float(self.job.work_s * rate.mean()),
             "work done again": float((self.lost_s[done] * rate).mean()),
             "writing checkpoints": float(written_s * rate.mean()),
             "restarts": float((self.restart_s[done] * rate).mean()),
             "notices": float((self.notice_s[done] * rate).mean()),
-            "waiting": float(kept * self.waiting_s[done].mean()),
+            "waiting": float(self._kept_usd_per_s * self.waiting_s[done].mean()),
             "storage and moves": float(
                 market.billing.usd_per_hour / HOUR * self.wall_s[done].mean()
                 + market.billing.usd_per_restart * losses.mean()

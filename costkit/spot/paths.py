@@ -96,12 +96,12 @@ def _drawer(draw: Draw | None, mean_steps: float) -> Draw:
     return spell
 
 
-def independent_windows(market: Trace | Paths, deadline_s: float) -> int:
+def independent_windows(trace: Trace | Paths, deadline_s: float) -> int:
     """How many windows of that length a trace holds without overlap: replays from more starts repeat each other.
 
     >>> independent_windows(Trace("a zone", 3600.0, np.ones(1092, int)), 52 * 3600.0)
     21
     """
     require_positive(deadline_s, "deadline_s", "seconds")
-    each = int(market.duration_s / deadline_s + 1e-9)
-    return each * market.n_paths if isinstance(market, Paths) else each
+    each = int(trace.duration_s / deadline_s + 1e-9)
+    return each * trace.n_paths if isinstance(trace, Paths) else each

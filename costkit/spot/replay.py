@@ -68,8 +68,8 @@ def replay(
     deadline_s: float = math.inf,
     policy: str | Policy = "uniform_progress",
     start: Starts = 0,
-    spot_usd_per_hour: float | None,
     on_demand_usd_per_hour: float,
+    spot_usd_per_hour: float | None = None,
     n_nodes: int = 1,
 ) -> Replay:
     """The bill and the finish of a job that follows a policy, from a step of a trace or on a path of a bundle.

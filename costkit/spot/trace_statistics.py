@@ -83,7 +83,7 @@ class TraceStatistics:
     lost any. `independence_ratio` says by how much n times a single machine's rate of loss over-states the rate at
     which all n are lost as one: 1 if each goes on its own, more in bursts. `cv_up` is the coefficient of variation of
     whole times up (1 for an exponential), `weibull_shape` their shape (below 1: the longer up, the safer), and
-    `share_under_1h` how many of them ended within the hour.
+    `under_1h_fraction` how many of them ended within the hour.
     """
 
     n_nodes: int
@@ -99,7 +99,7 @@ class TraceStatistics:
     independence_ratio: float | None
     cv_up: float | None
     weibull_shape: float | None
-    share_under_1h: float | None
+    under_1h_fraction: float | None
 
 
 def statistics(trace: Trace, n_nodes: int | None = None) -> TraceStatistics:
@@ -131,7 +131,7 @@ def statistics(trace: Trace, n_nodes: int | None = None) -> TraceStatistics:
         independence_ratio=_ratio(n * (per_node_hour or 0.0) * up_hours, n_losses),
         cv_up=float(whole_s.std() / whole_s.mean()) if len(whole_s) > 1 else None,
         weibull_shape=weibull_shape(found.up_s[found.begins_up :], is_cut=found.is_cut[found.begins_up :]),
-        share_under_1h=_ratio(int(np.count_nonzero(whole_s < HOUR)), len(whole_s)),
+        under_1h_fraction=_ratio(int(np.count_nonzero(whole_s < HOUR)), len(whole_s)),
     )
 
 
