@@ -88,13 +88,13 @@ def scenarios_table(found: Sequence[Scenario]) -> Table:
     rows = [
         {
             "name": one.name,
-            "about": one.about,
+            "about": one.about if math.isfinite(one.wall_s.mid) else f"{one.about}: practically never done",
             "usd": one.usd.mid if math.isfinite(one.usd.mid) else None,
             "usd_low": one.usd.low if math.isfinite(one.usd.low) else None,
             "usd_high": one.usd.high if math.isfinite(one.usd.high) else None,
             "saving": one.saving_fraction if math.isfinite(one.saving_fraction) else None,
             "wall_s": one.wall_s.mid if math.isfinite(one.wall_s.mid) else None,
-            "losses": one.losses,
+            "losses": one.losses or None,
         }
         for one in found
     ]
@@ -126,7 +126,7 @@ def policies_table(found: Policies) -> Table:
             "late": one.late_fraction,
             "most_late_s": one.most_late_s if math.isfinite(one.most_late_s) else None,
             "preemptions": one.mean_preemptions,
-            "regret": one.regret if one.clearly_late_fraction == 0 else None,
+            "regret": one.regret if one.late_fraction == 0 else None,
         }
         for one in found.outcomes
     ]
@@ -143,14 +143,17 @@ def policies_table(found: Policies) -> Table:
         "preemptions": ("Preemptions", number),
         "regret": ("Above the least possible", percent),
     }
-    where = "paths drawn from this market"
+    if not found.outcomes:
+        nothing: Columns = {"why": "Why"}
+        return Table([{"why": found.why_not}], "policies", caption="No policy could be tried", columns=nothing)
+    where = f"{found.outcomes[-1].n_runs:,} paths drawn from this market"
     if found.windows is not None:
         where = f"every start of the record, which holds {found.windows} such deadlines one after the other"
     caption = f"Deadline {duration(found.deadline_s)}, {duration(found.overhead_s)} for each changeover, on {where}"
     fleet = found.answer.market.fleet
     if fleet.is_elastic or fleet.kept_fraction:
         caption += "; the mixed ones stop at each interruption and pay for no wait, unlike this plan"
-    return Table(rows or [{"policy": found.why_not}], "policies", caption=caption, columns=columns)
+    return Table(rows, "policies", caption=caption, columns=columns)
 
 
 def markets_table() -> Table:

@@ -31,7 +31,7 @@ def policies(found: Policies) -> Figure:
     ax.set_xlim(0, right)
     ax.set_ylim(-0.6, len(ordered) - 0.4)
     for y, one in enumerate(ordered):
-        late = one.clearly_late_fraction > found.on_demand.late_fraction
+        late = one.late_fraction > found.on_demand.late_fraction
         is_best = found.best is not None and one.policy == found.best.policy
         color = style.RED if late else style.BLUE if is_best else style.GREY
         ax.plot(
@@ -50,7 +50,7 @@ def policies(found: Policies) -> Figure:
 
 
 def _lateness(one: PolicyOutcome) -> str:
-    if one.clearly_late_fraction == 0:
+    if one.late_fraction == 0:
         return "never late"
     most = "" if math.isinf(one.most_late_s) else f",\nby up to {duration(one.most_late_s)}"
     return f"late in {percent(one.late_fraction)}{most}"

@@ -2,7 +2,8 @@
 
 - The paths are drawn from the plan's market, or are its recorded one, from every start whose deadline it holds.
 - A changeover costs a restart and half a checkpoint interval of work done again, in whole steps; the first is free.
-- Spot alone and on demand alone are those of the simulation, hardware failures included; the replays know none.
+- Spot alone and on demand alone are those of the simulation, hardware failures included; the replays take as much
+  longer as these cost on demand on average.
 - The run stops when a node is lost, and pays for none while it waits.
 - Regret is what a policy paid above the least that anybody who knew the path could have, on a few of the paths.
 - Where the plan names no deadline, one tenth more than the undisturbed time and two changeovers are taken.
@@ -50,7 +51,7 @@ class Policies:
         """The cheapest on average of those that are late no more often than on demand; None where that is late too."""
         if not self.outcomes or self.on_demand.late_fraction >= _MOSTLY:
             return None
-        in_time = [one for one in self.outcomes if one.clearly_late_fraction <= self.on_demand.late_fraction]
+        in_time = [one for one in self.outcomes if one.late_fraction <= self.on_demand.late_fraction]
         return min(in_time, key=lambda one: one.mean_usd)
 
     @property
@@ -58,8 +59,9 @@ class Policies:
         """The cheapest policy that keeps the deadline, and what waiting for spot alone would risk."""
         if not self.outcomes:
             return self.why_not
-        asked = "the deadline" if self.answer.deadline_s is not None else "a deadline"
-        when, best = f"{asked} of {duration(self.deadline_s)}", self.best
+        when, best = f"the deadline of {duration(self.deadline_s)}", self.best
+        if self.answer.deadline_s is None:
+            when = f"a deadline of {duration(self.deadline_s)}, as the plan names none"
         other = otherwise(self.answer)
         if best is None:
             takes = duration(self.answer.on_demand.wall_range_s.mid)
@@ -181,7 +183,7 @@ def _compared(
     """Every policy; a deadline within a step would call late what is done in that step."""
     mixed = spot.compare(
         market,
-        work_s=answer.job.ideal_s - overhead_s,
+        work_s=answer.job.ideal_s * _slowed(answer.on_demand) - overhead_s,
         overhead_s=overhead_s,
         deadline_s=math.floor(deadline_s / market.step_s * (1 + 1e-12)) * market.step_s,
         policies=MIXED,
@@ -194,6 +196,11 @@ def _compared(
     simulated = [_simulated(name, found, answer, deadline_s) for name, found in alone.items() if found is not None]
     told = [replace(one, saving_fraction=1 - one.mean_usd / answer.on_demand_usd) for one in mixed]
     return (*simulated, *told)
+
+
+def _slowed(on_demand: spot.Outcomes) -> float:
+    """How much longer hardware failures make a run on demand, on average."""
+    return float(on_demand.elapsed_s.mean()) / on_demand.job.ideal_s
 
 
 def _simulated(name: str, found: spot.Outcomes, answer: Savings, deadline_s: float) -> spot.PolicyOutcome:

@@ -14,7 +14,9 @@ from costkit import spot, tables
 from costkit.plan.buying.changed import changed_ns
 from costkit.plan.kinds import PlanError
 from costkit.plan.schema import Plan
-from costkit.units import DAY, duration, usd
+from costkit.units import DAY, duration, percent, usd
+
+_LOWEST = 0.13
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ def prices(plan: Plan) -> Prices:
         f"The spot price is that of {found.instance_type or 'the machines'} in {found.zone}, {usd(mean)} an hour for a"
         f" machine of {asked.gpus_per_node} GPUs on average; market.spot_discount_fraction {used}."
     )
-    warnings = (told, *_short(found), *history.warnings)
+    warnings = (told, *_low(mean, otherwise * asked.gpus_per_node), *_short(found), *history.warnings)
     return Prices(mean / asked.gpus_per_node * n_gpus, otherwise * n_gpus, _steps(found), warnings)
 
 
@@ -69,6 +71,13 @@ def _steps(found: spot.ZonePrices) -> spot.PriceSteps | None:
     if len(found.times_s) < 2:
         return None
     return spot.price_steps(found.times_s[:-1], usd_per_hour=found.usd_per_hour[:-1], end_s=found.end_s)
+
+
+def _low(mean: float, machine_usd: float) -> list[str]:
+    """That a price is too low to be that of a machine."""
+    if mean > _LOWEST * machine_usd:
+        return []
+    return [f"That is {percent(mean / machine_usd)} of the other price of such a machine: is it the price of one GPU?"]
 
 
 def _short(found: spot.ZonePrices) -> list[str]:

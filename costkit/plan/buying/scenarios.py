@@ -53,35 +53,46 @@ Change = tuple[str, str, Mapping[str, object]]
 
 def _changes(answer: Savings) -> Iterator[Change]:
     """What is tried: name, explanation, and the keys of the plan."""
-    case, market = answer.plan.case, answer.market
-    if case.spot_lost_h:
-        every_h = 2 * case.spot_lost_h
-        why = f"saved every {number(every_h)} hours: an interruption costs {number(case.spot_lost_h)} on average"
-        yield "losing what is told", why, {"training.checkpoint_every_min": every_h * HOUR / MINUTE}
-    best = answer.best_interval_s
+    yield from _intervals(answer)
+    if answer.recorded is None and answer.plan.market.measured is None:
+        yield from _markets(answer)
+
+
+def _intervals(answer: Savings) -> Iterator[Change]:
+    """Other ways to save: what the case tells, and the best one."""
+    lost_h, best = answer.plan.case.spot_lost_h, answer.best_interval_s
+    if lost_h:
+        why = f"saved every {number(2 * lost_h)} hours: an interruption costs {number(lost_h)} on average"
+        yield "losing what is told", why, {"training.checkpoint_every_min": 2 * lost_h * HOUR / MINUTE}
     if 0 < best < answer.job.work_s:
         yield "best interval", f"saved every {duration(best)}", {"training.checkpoint_every_min": best / MINUTE}
-    if answer.recorded is not None or answer.plan.market.measured is not None:
-        return
-    nodes = market.fleet.n_nodes
-    if nodes > 1 and answer.plan.market.burst_nodes == 1:
-        burst = min(_measured_burst(), nodes)
-        why = f"a preemption takes {number(burst)} nodes, as measured on four V100s"
-        yield "in bursts", why, {"market.burst_nodes": burst}
-    wait_s = _measured_wait_s()
+
+
+def _markets(answer: Savings) -> Iterator[Change]:
+    """Markets as they were measured, one thing at a time, and what a run can do about them."""
+    asked, nodes = answer.plan.market, answer.market.fleet.n_nodes
+    for which, life_s in _measured_lives_s():
+        why = f"nodes live {duration(life_s)}, the {which} of what was measured on V100s"
+        yield f"{which} lives", why, {"market.node_life_h": life_s / HOUR}
+    wait_s, burst = _measured_wait_s(), min(_measured_burst(), float(nodes))
     why = f"{duration(wait_s)} until new machines come, as measured on V100s"
     yield "a market that waits", why, {"market.capacity_wait_min": wait_s / MINUTE}
-    if answer.plan.market.life_law != "weibull":
+    if nodes > 1 and asked.burst_nodes == 1:
+        why = f"a preemption takes {number(burst)} nodes, as measured on four V100s"
+        yield "in bursts", why, {"market.burst_nodes": burst}
+    if asked.life_law != "weibull":
         yield "early losses", "Weibull lives as measured on V100s", {"market.life_law": "weibull"}
-    if answer.plan.market.notice_reliability_fraction == 0:
+    if asked.notice_reliability_fraction == 0:
         yield "notices acted on", "every notice tries to save", {"market.notice_reliability_fraction": 1.0}
-    moves = answer.plan.market.price_history
-    if nodes > 1 and not answer.plan.market.elastic and not moves:
-        yield (
-            "fewer nodes go on",
-            "the run goes on with the nodes that are left",
-            {"market.elastic": True, "market.keeps_survivors": False, "market.price_history": ""},
-        )
+    if nodes > 1 and not asked.elastic and not asked.price_history:
+        shrinking = {"market.elastic": True, "market.keeps_survivors": False}
+        yield "fewer nodes go on", "the run goes on with the nodes that are left", shrinking
+
+
+def _measured_lives_s() -> list[tuple[str, float]]:
+    """The shortest, the middle and the longest mean life of a node in zones of V100s that were watched."""
+    lives = sorted(one.mean_life_s for one in spot.measured_markets() if one.gpu.startswith("V100"))
+    return [("longest", lives[-1]), ("middle", statistics.median(lives)), ("shortest", lives[0])]
 
 
 def _measured_burst() -> float:

@@ -109,7 +109,10 @@ def _recorded(path: Path, _changed: int, nodes: int) -> Recorded:
     found = spot.spells(trace, watched)
     whole = ~found.is_cut
     if not whole.any():
-        raise PlanError(f"market.trace: {trace.name} lost its machines not once, so no life was measured in full")
+        raise PlanError(
+            f"market.trace: {trace.name} holds no whole life of {watched:,} machines, from when they came to when they"
+            " went: a longer record is needed"
+        )
     prices = None if found.usd_per_hour is None else found.usd_per_hour[whole]
     return Recorded(
         trace,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from costkit import spot
 from costkit.plan.buying.nodes import nodes
 from costkit.plan.buying.prices import prices
 from costkit.plan.buying.words import otherwise
 from costkit.plan.schema import fields
-from costkit.units import MINUTE, duration, number, percent, usd
+from costkit.units import HOUR, MINUTE, duration, number, percent, usd
 
 if TYPE_CHECKING:
     from costkit.plan.buying.answer import Savings
@@ -18,7 +19,7 @@ _SURE, _SHORT_S, _FEW = 0.5, 10 * MINUTE, 20
 
 def warnings(answer: Savings) -> tuple[str, ...]:
     """What a reader must know before using the answer."""
-    parts = (_about_job, _about_market, _about_files, _unused)
+    parts = (_about_files, _about_job, _about_market, _unused)
     return tuple(text for part in parts for is_so, text in part(answer) if is_so)
 
 
@@ -106,24 +107,48 @@ def _about_market(answer: Savings) -> list[tuple[bool, str]]:
                 " took several at once (market.burst_nodes)."
             ),
         ),
+        (answer.recorded is None and asked.measured is None, _about_lives(answer)),
         (
-            answer.recorded is None and asked.measured is None,
+            asked.purchase == "spot",
             (
-                "Public measurements of spot lives are of 2021 to 2023 and mostly of V100s; nobody has published those"
-                " of newer GPUs."
+                "market.purchase is spot: the plan's price is taken as the one on spot, and"
+                f" {usd(market.on_demand_usd_per_hour / answer.plan.hardware.n_gpus)} per GPU-hour as that on demand."
+            ),
+        ),
+        (
+            market.fleet.is_elastic,
+            (
+                "The nodes that are left are taken to hold the whole state, as copies of the model do; what is sharded"
+                " over all nodes is lost with the first."
             ),
         ),
     ]
 
 
+def _about_lives(answer: Savings) -> str:
+    """How the plan's life of a node compares with what was measured in public."""
+    lives = sorted(one.mean_life_s for one in spot.measured_markets() if one.is_of_gpus)
+    own = answer.plan.market.node_life_h * HOUR
+    span = f"{duration(lives[0])} to {duration(lives[-1])}"
+    told = f"GPUs that were watched in public lived {span} a node, V100s mostly and from 2021 to 2023"
+    if own > lives[-1]:
+        return f"{told}: the plan's {duration(own)} is longer than any."
+    return f"{told}; nobody has published those of newer ones."
+
+
 def _unused(answer: Savings) -> list[tuple[bool, str]]:
     """Keys that are set and do nothing in this plan."""
     asked, training, hardware = answer.plan.market, answer.plan.training, answer.plan.hardware
-    default = fields()["training.checkpoint_gb_per_s"].default
+    defaults = fields()
+    default = defaults["training.checkpoint_gb_per_s"].default
     return [
         (
             asked.weibull_shape is not None and (asked.life_law != "weibull" or answer.recorded is not None),
             "market.weibull_shape is not used: the law of life times is another.",
+        ),
+        (
+            asked.notice_reliability_fraction == 0 and asked.notice_s != defaults["market.notice_s"].default,
+            "market.notice_s changes nothing: market.notice_reliability_fraction is 0, so nobody acts on notices.",
         ),
         (bool(asked.zone and not asked.price_history), "market.zone is not used: there is no market.price_history."),
         (
@@ -175,4 +200,4 @@ def _about_files(answer: Savings) -> list[tuple[bool, str]]:
     )
     few = lives.n_measured < _FEW
     doubt = f"Only {lives.n_measured} whole lives were recorded: the band does not know how little that tells."
-    return [(True, told.strip()), (few, doubt), *notes]
+    return [(few, doubt), (True, told.strip()), *notes]

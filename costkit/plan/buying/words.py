@@ -17,7 +17,7 @@ PURCHASES = {
     "commit_1y": "reserved for a year",
     "commit_3y": "reserved for three years",
 }
-_MOST_TOLD = 100
+_MOST_TOLD, _MOSTLY, _NEARLY = 100, 0.5, 0.995
 FLAT, LEAST_SHARE = 0.01, 0.001
 MEMORYLESS = "For memoryless lives and a run that stops at each interruption"
 
@@ -42,11 +42,14 @@ def headline(answer: Savings) -> str:
 
 def _risks(answer: Savings) -> str:
     """How many of the simulated runs are late or cost more than the other way."""
-    losing, late, n_trials = answer.losing_fraction, answer.late_fraction, f"{answer.n_trials:,}"
-    if late is None or answer.deadline_s is None:
-        return f"{_some(losing, 'is', 'are', of=f' of {n_trials} simulated runs')} dearer"
-    missed = f"{_some(late, 'misses', 'miss')} the deadline of {duration(answer.deadline_s)}"
-    return f"of {n_trials} simulated runs {missed}, {_some(losing, 'is', 'are')} dearer"
+    late, deadline_s, n_trials = answer.late_fraction, answer.deadline_s, f"{answer.n_trials:,}"
+    dearer = f"{_some(answer.losing_fraction, 'is', 'are', of=f' of {n_trials} simulated runs')} dearer"
+    if late is None or deadline_s is None:
+        return dearer
+    if answer.on_demand.late_fraction(deadline_s) >= _MOSTLY:
+        return f"{otherwise(answer)} too it misses the deadline of {duration(deadline_s)}; {dearer}"
+    missed = f"{_some(late, 'misses', 'miss')} the deadline of {duration(deadline_s)}"
+    return f"of {n_trials} simulated runs {missed}, {_some(answer.losing_fraction, 'is', 'are')} dearer"
 
 
 def _dollar_span(bill: Range) -> str:
@@ -55,10 +58,12 @@ def _dollar_span(bill: Range) -> str:
 
 
 def _some(share: float, one: str, many: str, *, of: str = "") -> str:
-    """Who does something, of all simulated runs: none does, all do, or a share of them do."""
+    """Who does something, of all simulated runs: none does, all do, nearly all, or a share of them."""
     if share == 0:
         return f"none{of} {one}"
-    return f"all{of} {many}" if share == 1 else f"{percent(share)}{of} {many}"
+    if share >= _NEARLY:
+        return f"{'all' if share == 1 else 'nearly all'}{of} {many}"
+    return f"{percent(share)}{of} {many}"
 
 
 def _never(answer: Savings) -> str:
