@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -126,7 +127,7 @@ def test_blocks_of_an_elastic_run_begin_as_it_goes_on() -> None:
     place = market(3, capacity_wait_s=1800, fleet=Fleet(n_nodes=4, is_elastic=True))
     job = run(900)
     losses = spot.losses_each(job, place, give_up=blocks.GIVE_UP)
-    n_blocks = math.ceil(losses / blocks.MOST_OF_ELASTIC)
+    n_blocks = math.ceil(losses / blocks.IN_AN_ELASTIC_BLOCK)
     found = simulated(job, place)
     whole = spot.simulate(job, place, n_trials=300, rng=np.random.default_rng(3))
     assert n_blocks >= 5
@@ -135,3 +136,22 @@ def test_blocks_of_an_elastic_run_begin_as_it_goes_on() -> None:
         error = math.sqrt(n_blocks * ours.var() / found.n_trials + theirs.var() / whole.n_trials)
         assert abs(ours.mean() - theirs.mean()) < MOST_ERRORS * error
         assert float(ours.std()) == pytest.approx(float(theirs.std()), rel=0.2)
+
+
+@pytest.mark.parametrize("elastic", [False, True])
+def test_an_interval_beyond_the_run_with_many_losses_is_answered(elastic: bool) -> None:
+    """A run of one short segment that is lost thousands of times has no block to be cut into, and never ends."""
+    job, place = run(400, every_min=30_000), market(0.05)
+    found = blocks.simulated(job, replace(place, fleet=Fleet(n_nodes=4, is_elastic=elastic)))
+    assert found is None
+
+
+def test_the_lives_of_a_new_fleet_count_where_it_is_simulated_whole() -> None:
+    """With many early losses, new nodes are lost more often than old ones: blocks would not do."""
+    place = replace(market(1, fleet=Fleet(n_nodes=32, is_elastic=True), capacity_wait_s=600), process=spot.weibull(0.4))
+    found, whole = (
+        simulated(run(200), place),
+        spot.simulate(run(200), place, n_trials=100, rng=np.random.default_rng(1)),
+    )
+    assert found.n_blocks == 1
+    assert float(found.losses.mean()) == pytest.approx(float(whole.losses.mean()), rel=0.05)

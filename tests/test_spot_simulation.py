@@ -1,5 +1,4 @@
 import functools
-import itertools
 import math
 import random
 from collections.abc import Callable
@@ -402,11 +401,6 @@ def test_an_elastic_job_of_one_node_has_the_credit_of_a_plain_job() -> None:
     assert errors_apart(found[0].credit_usd, found[1].credit_usd) < MOST_ERRORS
 
 
-def burst_of(mean_nodes: float, chance: random.Random) -> int:
-    """How many nodes are lost at once: geometric."""
-    return next(size for size in itertools.count(1) if chance.random() < 1 / mean_nodes)
-
-
 def elastic_one_event_after_the_other(job: Job, place: Market, chance: random.Random) -> tuple[float, float, int]:
     """Time, paid time and losses of one run that goes on with the nodes that are left, without notices."""
     n, whole_s = place.fleet.n_nodes, job.ideal_s
@@ -428,10 +422,10 @@ def elastic_one_event_after_the_other(job: Job, place: Market, chance: random.Ra
         now = due[first]
         if up[first]:
             losses += 1
-            others = [node for node in range(n) if up[node] and node != first]
-            chance.shuffle(others)
+            joined = (place.fleet.burst_nodes - 1) / (n - 1)
+            others = [node for node in range(n) if up[node] and node != first and chance.random() < joined]
             back = now + chance.expovariate(1 / place.capacity_wait_s)
-            for node in (first, *others[: burst_of(place.fleet.burst_nodes, chance) - 1]):
+            for node in (first, *others):
                 due[node], up[node] = back, False
             if not any(up):
                 position = math.floor(position / job.segment_s) * job.segment_s
@@ -451,6 +445,15 @@ def test_an_elastic_simulation_of_one_event_after_the_other_agrees(burst: float)
     found = simulated(job, place, n_trials=10_000)
     ours = (found.wall_s, found.billed_s, found.preemptions)
     assert max(errors_apart(a, b) for a, b in zip(ours, theirs.T, strict=True)) < MOST_ERRORS
+
+
+def test_a_burst_of_all_nodes_takes_them_all() -> None:
+    """A fleet that is always lost as one lives like a job that stops at each loss."""
+    whole, shrinking = (
+        simulated(run(), market(wait_h=1, fleet=Fleet(n_nodes=4, burst_nodes=4.0, is_elastic=elastic)))
+        for elastic in (False, True)
+    )
+    assert errors_apart(whole.wall_s, shrinking.wall_s) < MOST_ERRORS
 
 
 def test_many_independent_nodes_work_the_share_of_time_that_they_are_up() -> None:

@@ -1,7 +1,8 @@
 """What if the job goes on with the nodes that are left? Trials in lockstep: one loss or return of a node at a time.
 
 - Speed is the share of the nodes that are up: the global batch stays, so fewer nodes take longer for a step.
-- A loss takes a burst of nodes (geometric, at most those that are up), which come back together after one wait.
+- A preemption takes each other node that is up with the same probability, so that it takes a burst of the fleet's mean
+  at full strength; what it took comes back together after one wait. A hardware failure takes one node.
 - The nodes that are left regroup for as long as a restart takes; so they do when nodes come back.
 - Only where all are lost at once, or one after the other, does the job fall back to the last saved state.
 - Nodes that are up are paid for, regrouping or not. The market's mean life is that between losses at full strength.
@@ -57,6 +58,7 @@ class _Elastic:
     def __init__(self, job: Job, market: Market, n: int, rng: np.random.Generator, give_up: float) -> None:
         self.job, self.market, self.rng, self.law = job, market, rng, market.law
         self.n_nodes = int(market.fleet.n_nodes)
+        self.joined_share = (market.fleet.burst_nodes - 1) / max(self.n_nodes - 1, 1)
         self.length = job.n_full_segments + job.last_segment_s / job.segment_s
         self.restart_s = job.restart_s + market.provision_s
         self.most_s = give_up * job.ideal_s
@@ -82,13 +84,14 @@ class _Elastic:
         return np.minimum(drawn, until), until < drawn
 
     def settle(self) -> None:
-        """Let each node be down with the share of time that it is in the long run, with a wait of its own left."""
+        """Let nodes be down, and of an age, as they are in the long run; exact for exponential lives and waits."""
         fleet = self.market.fleet
         life_s = self.market.loss_life_s * self.n_nodes / fleet.burst_nodes
         away_s = self.market.capacity_wait_s + self.market.notice_s
         down = self.rng.random(self.up.shape) < away_s / (life_s + away_s)
         down[down.all(axis=1), 0] = False
         self.next = np.where(down, self.rng.standard_exponential(self.up.shape) * away_s, self.next)
+        self.born = -self.rng.standard_exponential(self.up.shape) * life_s
         self.up &= ~down
 
     def run(self) -> dict[str, Any]:
@@ -129,8 +132,10 @@ class _Elastic:
             return
         sums, up, market = self.sums, self.up[rows], self.market
         failed = self.failing[rows, node[rows]]
-        size = np.where(failed, 1, self.rng.geometric(1 / market.fleet.burst_nodes, len(rows)))
-        taken = _taken(up, node[rows], size)
+        taken = np.zeros_like(up)
+        if self.joined_share:
+            taken = up & (self.rng.random(up.shape, dtype=np.float32) < self.joined_share) & ~failed[:, None]
+        taken[np.arange(len(rows)), node[rows]] = True
         clock = sums["clock"][rows]
         notice_s = market.notice_s * ~failed
         away = notice_s + self.waits(len(rows))
@@ -202,19 +207,3 @@ class _Elastic:
             "credit_usd": credit_usd,
             "finished": finished,
         }
-
-
-def _taken(up: Flags, node: Any, size: Any) -> Flags:
-    """Which nodes a burst takes: the one whose life ends, and as many of the next that are up, going round."""
-    taken = np.zeros_like(up)
-    taken[np.arange(len(node)), node] = True
-    many = np.flatnonzero(size > 1)
-    if many.size:
-        n_nodes = up.shape[1]
-        around = (node[many, None] + np.arange(n_nodes)) % n_nodes
-        turned = np.take_along_axis(up[many], around, axis=1)
-        hit = turned & (np.cumsum(turned, axis=1) <= size[many, None])
-        burst = np.zeros_like(hit)
-        np.put_along_axis(burst, around, hit, axis=1)
-        taken[many] = burst
-    return taken

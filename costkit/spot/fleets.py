@@ -22,7 +22,7 @@ class Fleet:
         is_elastic: Whether the job goes on with the nodes that are left; else it stands still until all are back.
         keeps_survivors: Whether a job that stands still goes on paying for the nodes that it still has.
         is_settled: Whether an elastic job begins with as many nodes down as there are in the long run, and not with
-            all of them up.
+            all of them up and new; for exponential lives.
     """
 
     n_nodes: int = 1

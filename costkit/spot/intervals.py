@@ -181,7 +181,8 @@ def overhead(
     losses = mean_losses(
         segment_s=tau + checkpoint_write_s, mean_life_s=M, restart_s=restart_s, notice_success=notice_success
     )
-    return np.asarray(losses * M / tau)
+    with np.errstate(over="ignore"):
+        return np.asarray(losses * M / tau)
 
 
 def break_even_life_s(

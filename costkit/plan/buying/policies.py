@@ -25,7 +25,7 @@ from costkit.units import MINUTE, duration, percent, usd
 SLACK_FRACTION = 0.1
 N_PATHS, N_REGRET = 300, 5
 _MOST_STEPS, _LEAST_STEP_S = 4000, 2 * MINUTE
-_FEWEST_CHANGES, _SHORTEST, _MOSTLY = 4, 2, 0.5
+_FEWEST_CHANGES, _SHORTEST, _MOSTLY, _LONGEST_STEPS = 4, 2, 0.5, 40_000
 
 MIXED = tuple(name for name in spot.POLICIES if name not in ("spot_only", "on_demand"))
 
@@ -148,6 +148,9 @@ def _on_paths(answer: Savings, deadline_s: float, overhead_s: float) -> Policies
     if why:
         return Policies(answer, deadline_s, overhead_s, (), None, why)
     length_s = max(deadline_s, answer.job.ideal_s) * 1.1 + 10 * (overhead_s + down_s)
+    if length_s > _LONGEST_STEPS * step_s:
+        why = f"A run of {duration(answer.job.ideal_s)} is too long beside the deadline to be replayed step by step."
+        return Policies(answer, deadline_s, overhead_s, (), None, why)
     for longer in (1, 2, 4, 8):
         try:
             paths = _paths(answer, step_s, longer * length_s)

@@ -48,6 +48,7 @@ def _exactly(value: float) -> Range:
     return Range(value, value, value)
 
 
+_SHORTEST_S = 1.0
 Change = tuple[str, str, Mapping[str, object]]
 
 
@@ -64,7 +65,7 @@ def _intervals(answer: Savings) -> Iterator[Change]:
     if lost_h:
         why = f"saved every {number(2 * lost_h)} hours: an interruption costs {number(lost_h)} on average"
         yield "losing what is told", why, {"training.checkpoint_every_min": 2 * lost_h * HOUR / MINUTE}
-    if 0 < best < answer.job.work_s:
+    if _SHORTEST_S <= best < answer.job.work_s:
         yield "best interval", f"saved every {duration(best)}", {"training.checkpoint_every_min": best / MINUTE}
 
 

@@ -62,6 +62,7 @@ def _about_job(answer: Savings) -> list[tuple[bool, str]]:
 def _about_market(answer: Savings) -> list[tuple[bool, str]]:
     market, asked = answer.market, answer.plan.market
     unfinished = 0.0 if answer.outcomes is None else answer.outcomes.unfinished_fraction
+    in_blocks = answer.outcomes is not None and answer.outcomes.n_blocks != 1
     return [
         (
             market.price_ratio > 1,
@@ -114,6 +115,10 @@ def _about_market(answer: Savings) -> list[tuple[bool, str]]:
                 "market.purchase is spot: the plan's price is taken as the one on spot, and"
                 f" {usd(market.on_demand_usd_per_hour / answer.plan.hardware.n_gpus)} per GPU-hour as that on demand."
             ),
+        ),
+        (
+            market.fleet.is_elastic and market.law.name != "exponential" and in_blocks,
+            "So many nodes together are lost as if each were memoryless, whatever the law of their lives.",
         ),
         (
             market.fleet.is_elastic,

@@ -75,6 +75,11 @@ def _never(answer: Savings) -> str:
             f"Without checkpoints this run practically never finishes on spot: it needs {duration(segment)} without an"
             f" interruption, one comes every {duration(life)}, and {chance}."
         )
+    if answer.market.fleet.is_elastic:
+        return (
+            f"On this market the run practically never finishes: nodes are lost every {duration(life)} and come back as"
+            f" often, and each time it regroups for {duration(answer.restart_s)}."
+        )
     return (
         f"On this market the run practically never finishes: it is interrupted every {duration(life)}, and to save work"
         f" {duration(answer.restart_s)} of restart and {duration(segment)} of work and writing must pass without one."
@@ -237,4 +242,7 @@ def where_it_pays(answer: Savings) -> str:
     times = life / least if least else math.inf
     if times < 1:
         return f"{told}; the job's {duration(life)} is too short."
-    return f"{told}; the job's {duration(life)} is {number(times)} times that. The finish suffers before the bill does."
+    there = f"{told}; the job's {duration(life)} is {number(times)} times that"
+    if answer.market.has_best_interval and (not answer.finishes or answer.saving_fraction.mid < 0):
+        return f"{there}, but saved as in this plan ({interval(answer)}) it is not cheaper."
+    return f"{there}. The finish suffers before the bill does."
