@@ -24,7 +24,7 @@ IN_A_BLOCK, IN_A_MOVING_BLOCK, IN_AN_ELASTIC_BLOCK, IN_AN_ELASTIC_RUN = 1_500, 8
 GIVE_UP = 10.0
 SEED = 20_230_215
 _HOPELESS = 4.0
-_MANY_NODES = 64
+_MANY_NODES = 16
 _ONE_BY_ONE = ("job", "market", "finished", "n_blocks")
 
 
@@ -52,12 +52,20 @@ def _elastic(job: spot.Job, market: spot.Market, losses: float, in_all: float, f
     settled, part, n_nodes = market, job, market.fleet.n_nodes
     whole = IN_AN_ELASTIC_BLOCK if market.law.name == "exponential" else IN_AN_ELASTIC_RUN
     if losses > whole:
-        part = _share(job, math.ceil(losses / IN_AN_ELASTIC_BLOCK))
+        n_blocks = math.ceil(losses / IN_AN_ELASTIC_BLOCK)
+        part = _share(job, n_blocks) if _seldom_falls_back(market) else _segments(job, n_blocks)
         settled = replace(market, process="exponential", fleet=replace(market.fleet, is_settled=True))
     each = losses * part.ideal_s / job.ideal_s
+    if each > _HOPELESS * IN_AN_ELASTIC_RUN:
+        return None
     least = min(fewest // 3, FEWEST_OF_MANY_NODES if n_nodes > _MANY_NODES else fewest)
     n_trials = min(max(int(in_all / ((8 + n_nodes) * (each + 1))), least), MOST_TRIALS)
     return _of(part, job, settled, market, n_trials)
+
+
+def _seldom_falls_back(market: spot.Market) -> bool:
+    """Whether there are so many nodes that all of them are hardly ever gone at once."""
+    return market.fleet.n_nodes >= _MANY_NODES and market.fleet.burst_nodes <= market.fleet.n_nodes / 2
 
 
 def _never_works(job: spot.Job, market: spot.Market) -> bool:
@@ -83,7 +91,7 @@ def _segments(job: spot.Job, n_blocks: int) -> spot.Job:
 
 
 def _share(job: spot.Job, n_blocks: int) -> spot.Job:
-    """An n-th of the run with its share of the writes, be it less than a segment: an elastic run seldom falls back."""
+    """An n-th of the run with its share of the writes, be it less than a segment."""
     work_s = job.work_s / n_blocks
     if not job.has_checkpoints or work_s >= job.checkpoint_every_s:
         return replace(job, work_s=work_s)
