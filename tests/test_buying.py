@@ -1065,6 +1065,17 @@ def test_spot_alone_and_on_demand_alone_are_those_of_the_simulation(situation: s
         assert one.late_fraction == float((simulated.wall_s > found.deadline_s).mean())
 
 
+@pytest.mark.parametrize("failures_per_gpu_day", [0.0, 5e-3])
+def test_policies_that_never_leave_spot_are_spot_alone(failures_per_gpu_day: float) -> None:
+    """Where machines stay for a century each finishes as the simulated run does: checkpoints and failures included."""
+    quiet = {LIFE: 1e6, FAILURES: failures_per_gpu_day, DEADLINE: 60}
+    found = buying.policies(plan.savings(plan.read("case-50k", quiet)))
+    (alone,) = [one for one in found.outcomes if one.policy == "spot_only"]
+    finishes = [one.mean_finish_s for one in found.outcomes if one.policy not in ("spot_only", "on_demand")]
+    assert len(finishes) == len(found.outcomes) - 2
+    assert finishes == pytest.approx([alone.mean_finish_s] * len(finishes), rel=1e-3)
+
+
 @every_policed
 def test_policies_that_were_not_tried_say_why(situation: str, folder: Path) -> None:
     """Where there are none the sentence is the reason."""

@@ -322,6 +322,23 @@ def test_a_price_that_moves_costs_nothing_extra_where_nothing_is_lost() -> None:
     assert found.usd == pytest.approx(np.full(5, 20.0))
 
 
+def test_the_price_moves_on_while_a_trial_waits() -> None:
+    """Lives of 2 h come back at the same hour of every day: they all miss the 2 cheap hours in 20 of 24 trials."""
+    steps = spot.price_steps(np.array([0.0, 2.0]) * HOUR, usd_per_hour=np.array([1.0, 3.0]), end_s=24 * HOUR)
+    place = market(
+        2,
+        wait_h=22,
+        waits="constant",
+        notice_success=1.0,
+        process=spot.empirical(np.array([2.0 * HOUR])),
+        billing=Billing(prices=steps),
+    )
+    usd = simulated(free_run(9), place).usd
+    dear = 9 * 2.0 * 3 / ((2 * 1 + 22 * 3) / 24)
+    assert usd.max() == pytest.approx(dear)
+    assert share_apart(float(np.isclose(usd, dear).mean()), 20 / 24) < MOST_ERRORS
+
+
 # Credits and survivors.
 
 
