@@ -165,6 +165,15 @@ def short_count(value: float) -> str:
     return (digits.rstrip("0").rstrip(".") if "." in digits else digits) + suffix
 
 
+def finite(value: float) -> float | None:
+    """A number as a table or a JSON file can hold it: None where it is infinite or no number.
+
+    >>> finite(2.5), finite(math.inf)
+    (2.5, None)
+    """
+    return value if math.isfinite(value) else None
+
+
 def require_positive(value: object, what: str, unit: str) -> None:
     """Refuse zero, negative, infinite and not-a-number values (or arrays with any) with one sentence.
 

@@ -135,7 +135,7 @@ def test_naive_times_are_utc_and_told(tmp_path: Path) -> None:
         (("700.0", "1.0", "1.1"), f"{ZONE}: $700 on 2026-01-01 00:00 is more than 20 times the usual 1.1"),
         (("3.06", "1.0"), f"{ZONE}: $3.06 on 2026-01-01 00:00 is the price on demand: spot saves nothing."),
         (("4.10", "1.0"), f"{ZONE}: $4.1 on 2026-01-01 00:00 is above the price on demand, 3.06"),
-        (("0.306", "1.0"), f"{ZONE}: $0.306 on 2026-01-01 00:00 is exactly a tenth of the price on demand: a floor"),
+        (("0.306", "1.0"), f"{ZONE}: $0.306 on 2026-01-01 00:00 is a tenth of the price on demand: a floor"),
         (("1.0",), f"{ZONE}: there is one price only, of 2026-01-01 00:00"),
         (("", "1.0", "1.1"), f"{ZONE}: 1 prices are empty, the first of 2026-01-01 00:00"),
     ],

@@ -280,12 +280,10 @@ def spelled(runs: list[tuple[int, int]], *, then: int = 150) -> Trace:
     return trace_of(steps, step_s=195.0)
 
 
-@settings(max_examples=300, deadline=None)
-@given(runs=spells, work=st.floats(1, 60), slack=st.floats(0, 40), overhead_s=overheads)
-def test_uniform_progress_is_never_late_where_on_demand_is_not(
+def terms_of_a_punctual_run(
     runs: list[tuple[int, int]], work: float, slack: float, overhead_s: float
-) -> None:
-    """Whatever the market does, a deadline that on-demand meets from the start is met."""
+) -> dict[str, Any]:
+    """Work and deadline of that many steps, where on-demand meets the deadline from the start."""
     terms: dict[str, Any] = {
         "work_s": work * 195,
         "overhead_s": overhead_s,
@@ -293,6 +291,16 @@ def test_uniform_progress_is_never_late_where_on_demand_is_not(
         **ROUND,
     }
     assume(not replay(spelled(runs), policy="on_demand", **terms).late)
+    return terms
+
+
+@settings(max_examples=300, deadline=None)
+@given(runs=spells, work=st.floats(1, 60), slack=st.floats(0, 40), overhead_s=overheads)
+def test_uniform_progress_is_never_late_where_on_demand_is_not(
+    runs: list[tuple[int, int]], work: float, slack: float, overhead_s: float
+) -> None:
+    """Whatever the market does, a deadline that on-demand meets from the start is met."""
+    terms = terms_of_a_punctual_run(runs, work, slack, overhead_s)
     assert not replay(spelled(runs), policy="uniform_progress", **terms).late
 
 
@@ -302,13 +310,7 @@ def test_greedy_is_late_by_one_launch_and_a_step_at_most(
     runs: list[tuple[int, int]], work: float, slack: float, overhead_s: float
 ) -> None:
     """What a spot machine that is kept too long can cost is the launch after it, in whole steps."""
-    terms: dict[str, Any] = {
-        "work_s": work * 195,
-        "overhead_s": overhead_s,
-        "deadline_s": (work + slack) * 195,
-        **ROUND,
-    }
-    assume(not replay(spelled(runs), policy="on_demand", **terms).late)
+    terms = terms_of_a_punctual_run(runs, work, slack, overhead_s)
     late_s = replay(spelled(runs), policy="greedy", **terms).late_s
     assert late_s <= overhead_s + 2 * 195
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from costkit import scaling, tables
-from costkit.units import GB, GIB, TFLOP
+from costkit.units import GB, GIB, TFLOP, finite
 
 
 def gpu_rows() -> list[dict[str, Any]]:
@@ -49,7 +48,7 @@ def _law_row(law: scaling.Law) -> dict[str, Any]:
         "form": "loss" if isinstance(law, scaling.ScalingLaw) else f"{law.of} = coefficient x FLOP^exponent",
         **{symbol: getattr(law, symbol, None) for symbol in symbols},
         "flop_min": low or None,
-        "flop_max": high if math.isfinite(high) else None,
+        "flop_max": finite(high),
         "loss_unit": getattr(law, "loss_unit", ""),
         "source": law.source,
         "title": law.title,

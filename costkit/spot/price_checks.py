@@ -15,10 +15,10 @@ import numpy as np
 
 from costkit.spot import files
 from costkit.spot.price_history import ZonePrices
-from costkit.spot.trace import Flags, Floats
+from costkit.spot.quoted import at_floor
+from costkit.spot.trace import Flags
 
 _FAR_ABOVE = 20
-_FLOOR_FRACTION = 0.1
 _SAME = 1e-4
 _ZONE_ID = re.compile(r"[a-z]+\d+-az\d+$")
 
@@ -42,23 +42,16 @@ def warnings_on(zones: Collection[ZonePrices], *, on_demand_usd_per_hour: float 
 def _against(prices: ZonePrices, on_demand: float) -> list[str]:
     """What is odd beside the price on demand."""
     ratio = prices.usd_per_hour / on_demand
+    is_same = np.isclose(ratio, 1.0, rtol=_SAME, atol=0)
     return [
-        *_where(prices, _near(ratio, 1.0), "the price on demand: spot saves nothing."),
+        *_where(prices, is_same, "the price on demand: spot saves nothing."),
         *_where(
             prices,
-            (ratio > 1) & ~_near(ratio, 1.0),
+            (ratio > 1) & ~is_same,
             f"above the price on demand, {on_demand:g}: is either of another machine?",
         ),
-        *_where(
-            prices,
-            _near(ratio, _FLOOR_FRACTION),
-            "exactly a tenth of the price on demand: a floor, not a market price.",
-        ),
+        *_where(prices, at_floor(ratio), "a tenth of the price on demand: a floor, not a market price."),
     ]
-
-
-def _near(ratio: Floats, value: float) -> Flags:
-    return np.isclose(ratio, value, rtol=_SAME, atol=0)
 
 
 def _where(prices: ZonePrices, is_odd: Flags, what: str) -> list[str]:

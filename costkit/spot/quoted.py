@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
 from costkit import tables
+from costkit.spot.trace import Flags
 from costkit.units import Range
 
 _FLOOR_FRACTION = 0.1
@@ -45,7 +48,12 @@ class SpotQuotes:
     @property
     def n_at_floor(self) -> int:
         """How many are a tenth of the on-demand price, up to the rounding of the prices."""
-        return sum(math.isclose(ratio, _FLOOR_FRACTION, rel_tol=5e-4) for ratio in self.ratios)
+        return int(np.count_nonzero(at_floor(self.ratios)))
+
+
+def at_floor(ratios: npt.ArrayLike) -> Flags:
+    """Which ratios to the on-demand price are a tenth, up to the rounding of the prices."""
+    return np.isclose(ratios, _FLOOR_FRACTION, rtol=5e-4, atol=0)
 
 
 def _spread(gpu: str, values: tuple[float, ...]) -> Range:

@@ -10,7 +10,7 @@ from costkit.figures.shown import Format, Table
 from costkit.plan.buying import Policies, Savings, Scenario, derived
 from costkit.plan.buying.policies import label
 from costkit.plan.buying.words import share
-from costkit.units import duration, number, percent, usd
+from costkit.units import duration, finite, number, percent, usd
 
 Columns = dict[str, str | tuple[str, Format]]
 
@@ -89,11 +89,11 @@ def scenarios_table(found: Sequence[Scenario]) -> Table:
         {
             "name": one.name,
             "about": one.about if math.isfinite(one.wall_s.mid) else f"{one.about}: practically never done",
-            "usd": one.usd.mid if math.isfinite(one.usd.mid) else None,
-            "usd_low": one.usd.low if math.isfinite(one.usd.low) else None,
-            "usd_high": one.usd.high if math.isfinite(one.usd.high) else None,
-            "saving": one.saving_fraction if math.isfinite(one.saving_fraction) else None,
-            "wall_s": one.wall_s.mid if math.isfinite(one.wall_s.mid) else None,
+            "usd": finite(one.usd.mid),
+            "usd_low": finite(one.usd.low),
+            "usd_high": finite(one.usd.high),
+            "saving": finite(one.saving_fraction),
+            "wall_s": finite(one.wall_s.mid),
             "losses": one.losses or None,
         }
         for one in found
@@ -120,11 +120,11 @@ def policies_table(found: Policies) -> Table:
             "meaning": spot.POLICIES[one.policy].meaning,
             "mean_usd": one.mean_usd,
             "p5_usd": one.p5_usd,
-            "p95_usd": one.p95_usd if math.isfinite(one.p95_usd) else None,
+            "p95_usd": finite(one.p95_usd),
             "saving": one.saving_fraction,
-            "finish_s": one.mean_finish_s if math.isfinite(one.mean_finish_s) else None,
+            "finish_s": finite(one.mean_finish_s),
             "late": one.late_fraction,
-            "most_late_s": one.most_late_s if math.isfinite(one.most_late_s) else None,
+            "most_late_s": finite(one.most_late_s),
             "preemptions": one.mean_preemptions,
             "regret": one.regret if one.late_fraction == 0 else None,
         }
@@ -163,7 +163,7 @@ def markets_table() -> Table:
             "name": one.name,
             "device": f"{one.n_gpus_per_node} x {one.device}" if one.n_gpus_per_node else one.device,
             "nodes": one.nodes,
-            "mean_life_s": one.mean_life_s if math.isfinite(one.mean_life_s) else None,
+            "mean_life_s": finite(one.mean_life_s),
             "mean_wait_s": one.mean_wait_s,
             "available": one.available_fraction,
             "burst": one.burst_nodes,
@@ -193,7 +193,7 @@ def buckets_table() -> Table:
         {
             "bucket": name,
             "shortest_s": life.shortest_s or None,
-            "longest_s": life.longest_s if math.isfinite(life.longest_s) else None,
+            "longest_s": finite(life.longest_s),
             "source": tables.source(life.source).title,
         }
         for name, life in lives.items()

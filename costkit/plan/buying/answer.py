@@ -19,7 +19,7 @@ from costkit.plan.buying import setup, words
 from costkit.plan.buying.blocks import GIVE_UP, simulated
 from costkit.plan.buying.warnings import warnings
 from costkit.plan.schema import Plan
-from costkit.units import Range, duration
+from costkit.units import Range, duration, finite
 
 LOSSES_IN_SWEEP, FEWEST_SWEPT, N_SWEPT = 200_000, 60, 13
 MOST_GIVEN_UP = 0.5
@@ -200,12 +200,12 @@ class Savings:
             "on_demand": {"usd": self.on_demand_usd, "wall_s": self.on_demand.wall_range_s.mid},
         }
         return {
-            **{name: {key: _finite(value) for key, value in found.items()} for name, found in told.items()},
+            **{name: {key: finite(value) for key, value in found.items()} for name, found in told.items()},
             "losing_fraction": self.losing_fraction,
             "late_fraction": self.late_fraction,
-            "best_interval_s": _finite(self.best_interval_s),
+            "best_interval_s": finite(self.best_interval_s),
             "losses": None if self.outcomes is None else float(self.outcomes.losses.mean()),
-            "mean_life_s": _finite(self.market.loss_life_s),
+            "mean_life_s": finite(self.market.loss_life_s),
             "parts_usd": self.parts_usd(),
             "n_trials": self.n_trials,
         }
@@ -238,17 +238,13 @@ def memoryless(market: spot.Market) -> spot.Market:
     )
 
 
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
-
-
 def _row(share: int, answer: Savings) -> dict[str, object]:
     row: dict[str, object] = {"percentile": share}
     for name, found in (("spot", answer.outcomes), ("on_demand", answer.on_demand)):
         drawn = {"usd": None, "wall_s": None} if found is None else {"usd": found.whole_usd, "wall_s": found.wall_s}
         for what, values in drawn.items():
             value = math.inf if values is None else float(np.percentile(values, share, method="inverted_cdf"))
-            row[f"{name}_{what}"] = _finite(value)
+            row[f"{name}_{what}"] = finite(value)
     return row
 
 
