@@ -31,6 +31,33 @@ class Range:
     mid: float
     high: float
 
+    @classmethod
+    def exact(cls, value: float) -> Range:
+        """A value without a width.
+
+        >>> Range.exact(3.0)
+        Range(low=3.0, mid=3.0, high=3.0)
+        """
+        return cls(value, value, value)
+
+    def times(self, factor: Range | float) -> Range:
+        """The product end by end, what is low together with what is low.
+
+        >>> Range(1.0, 2.0, 3.0).times(10), Range(1.0, 2.0, 3.0).times(Range(1.0, 1.0, 2.0))
+        (Range(low=10.0, mid=20.0, high=30.0), Range(low=1.0, mid=2.0, high=6.0))
+        """
+        by = factor if isinstance(factor, Range) else Range.exact(factor)
+        return Range(self.low * by.low, self.mid * by.mid, self.high * by.high)
+
+    def plus(self, other: Range | float) -> Range:
+        """The sum end by end: what moves together.
+
+        >>> Range(1.0, 2.0, 3.0).plus(10)
+        Range(low=11.0, mid=12.0, high=13.0)
+        """
+        more = other if isinstance(other, Range) else Range.exact(other)
+        return Range(self.low + more.low, self.mid + more.mid, self.high + more.high)
+
 
 _SUFFIXES = ((TRILLION, "T"), (BILLION, "B"), (MILLION, "M"), (THOUSAND, "K"))
 

@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 
 from costkit import architectures, memory, tables
 from costkit.memory.measured import shape_of
-from costkit.units import GB, GIB, TFLOP
+from costkit.units import GB, GIB, HOUR, TFLOP
 
 KEYS = {
     "architectures.csv": ("name",),
     "chinchilla_table_a9.csv": ("n_params_printed",),
+    "critical_batch.csv": ("name",),
     "gpus.csv": ("name",),
     "hardware_failures.csv": ("run",),
     "interruption_buckets.csv": ("instance_type", "region"),
@@ -28,8 +29,12 @@ KEYS = {
     "life_laws.csv": ("law", "parameter"),
     "measured_memory.csv": ("id",),
     "measured_phase_peaks.csv": ("id",),
+    "measured_power.csv": ("gpu", "run"),
     "measured_throughput.csv": ("id",),
+    "power.csv": ("gpu",),
+    "power_factors.csv": ("factor", "bound"),
     "published_models.csv": ("name",),
+    "published_runs.csv": ("name",),
     "quotes.csv": ("gpu", "provider", "purchase", "instance_type", "region", "zone", "as_of", "source"),
     "scaling_laws.csv": ("name",),
     "sources.csv": ("key",),
@@ -164,7 +169,7 @@ def test_every_column_is_explained() -> None:
 @pytest.mark.parametrize("gpu", tables.gpus().values(), ids=lambda gpu: gpu.name)
 def test_gpu_is_plausible(gpu: tables.Gpu) -> None:
     """Peaks, memory and bandwidth lie where such devices lie; the narrower the numbers, the higher the peak."""
-    assert 60 * TFLOP <= gpu.half_precision_flop_per_s <= 5000 * TFLOP
+    assert 45 * TFLOP <= gpu.half_precision_flop_per_s <= 5000 * TFLOP
     assert all(1 * TFLOP <= peak <= 20_000 * TFLOP for peak in gpu.peak_flop_per_s.values())
     assert gpu.peak_flop_per_s.get("fp8", 1e99) >= gpu.half_precision_flop_per_s
     assert gpu.half_precision_flop_per_s >= gpu.peak_flop_per_s.get("tf32", 0)
@@ -185,6 +190,15 @@ def test_half_precision_is_bf16_where_there_is_one() -> None:
     assert tables.gpu("A100-SXM4-80GB").half_precision_flop_per_s == 312 * TFLOP
     assert tables.gpu("V100-SXM2-16GB").half_precision_flop_per_s == 125 * TFLOP
     assert "bf16" not in tables.gpu("V100-SXM2-16GB").peak_flop_per_s
+
+
+def test_architecture_is_that_of_the_chip() -> None:
+    """GPUs of one chip share its name, whatever memory or form they have: H100, H200 and H800 are one, A10s another."""
+    chips = {gpu.name: gpu.architecture for gpu in tables.gpus().values()}
+    assert {chips[name] for name in ("H100-SXM5-80GB", "H100-PCIe-80GB", "H200-SXM-141GB", "H800-SXM5-80GB")} == {
+        "Hopper sm_90"
+    }
+    assert (chips["A100-SXM4-40GB"], chips["A10"]) == ("Ampere sm_80", "Ampere sm_86")
 
 
 def test_unverified_gpus_say_so() -> None:
@@ -263,6 +277,159 @@ def test_published_models_hold_the_anchors() -> None:
     assert (models["Chinchilla 70B"].n_params, models["Chinchilla 70B"].n_tokens) == (70e9, 1.4e12)
     assert (models["GPT-3 175B"].n_params, models["GPT-3 175B"].n_tokens) == (175e9, 300e9)
     assert models["DeepSeek-V3 671B"].n_active_params == 37e9
+
+
+RUNS = tables.published_runs()
+RUN_WORDS = {
+    "kind": {"decoder", "encoder", "encoder-decoder", "diffusion", "speech"},
+    "precision": {"bf16-mixed", "fp16-mixed", "fp8-mixed"},
+    "mfu_kind": {"", "steady", "hfu", "circular"},
+    "hours_kind": {"", "booked", "ideal", "estimate", "from_dollars"},
+    "anomaly": {
+        "",
+        "conflict",
+        "encoder_decoder",
+        "ramp",
+        "recalled",
+        "stack",
+        "teacher",
+        "tiny",
+        "unexplained",
+        "wrong_scope",
+    },
+    "basis": {"published", "partly recalled", "recalled"},
+}
+ROUNDED_USD = {
+    "llm.c GPT-2 124M": "a headline of $20 for $21",
+    "nanochat d20": "a headline of $100 for $96",
+    "MosaicBERT-Base": "a headline of $20 for $22.60",
+    "SD2-base, MosaicML run": "a bound: less than $50,000 for $45,772",
+}
+"""Runs whose printed dollars are more than 2% off hours times price, and why."""
+OTHER_FLEET = {
+    "PaLM 540B": "half the chips for 336 of the hours",
+    "JetMoE-8B": "a rounded 30,000 hours for 32,256",
+}
+"""Runs whose hours are more than 2% off GPUs times days, and why."""
+
+
+def implied_mfu(run: tables.PublishedRun) -> float:
+    """6ND over the hours at the 16-bit peak, nan where hours or tokens are not told."""
+    flop = 6 * run.n_active_params * (run.n_tokens or math.nan)
+    return flop / ((run.gpu_hours or math.nan) * HOUR * tables.gpu(run.gpu).half_precision_flop_per_s)
+
+
+def test_published_runs_are_whole() -> None:
+    """No run has fallen out: 85, of which 76 have the hours and tokens that a utilization follows from."""
+    assert len(RUNS) == 85
+    assert sum(not math.isnan(implied_mfu(run)) for run in RUNS) == 76
+    assert Counter(run.basis for run in RUNS) == {"published": 58, "partly recalled": 15, "recalled": 12}
+
+
+@pytest.mark.parametrize("column", RUN_WORDS)
+def test_published_runs_are_of_the_vocabulary(column: str) -> None:
+    """A column with a vocabulary holds all of its words and no other."""
+    assert {getattr(run, column) for run in RUNS} == RUN_WORDS[column]
+
+
+def test_published_runs_name_what_other_tables_have() -> None:
+    """A run's GPU is one of gpus.csv; its model is one of published_models.csv and as large to 1%, or empty."""
+    models = {model.name: model for model in tables.published_models()}
+    assert {run.gpu for run in RUNS} <= set(tables.gpus())
+    assert {run.model for run in RUNS} - {""} <= set(models)
+    for run in RUNS:
+        if run.model:
+            ours = (models[run.model].n_params, models[run.model].n_active_params)
+            assert (run.n_params, run.n_active_params) == pytest.approx(ours, rel=0.01), run.name
+
+
+def test_a_run_of_a_published_model_saw_its_tokens() -> None:
+    """A run has the tokens of its model, but for the one that is told by the trillion."""
+    tokens = {model.name: model.n_tokens for model in tables.published_models()}
+    other = [run.name for run in RUNS if run.model and run.n_tokens != tokens[run.model]]
+    assert other == ["DeepSeek-V2 236B, one trillion tokens"]
+
+
+def test_runs_of_a_model_are_of_one_family() -> None:
+    """Leaving a family out leaves out every account of a model."""
+    families = {(run.model, run.family) for run in RUNS if run.model}
+    assert len(families) == len({model for model, _ in families})
+
+
+def test_an_implied_mfu_that_cannot_be_is_an_anomaly() -> None:
+    """A run whose hours imply more than 70%, or less than 15%, says why; the others lie between."""
+    odd = {run.name for run in RUNS if implied_mfu(run) > 0.70 or implied_mfu(run) < 0.15}
+    assert {run.name for run in RUNS if run.name in odd and not run.anomaly} == set()
+    assert {run.name for run in RUNS if implied_mfu(run) > 0.70} == {
+        "DeepSeek-V2 236B, as Epoch stores it",
+        "Refact-1.6B, as Epoch stores it",
+    }
+
+
+def test_anomalies_have_a_note() -> None:
+    """A run that is odd says how, in words."""
+    assert all(run.note for run in RUNS if run.anomaly)
+
+
+def test_kinds_stand_beside_their_numbers() -> None:
+    """An MFU has a kind and so have hours; a kind has its number."""
+    for run in RUNS:
+        assert (run.mfu is None) == (run.mfu_kind == ""), run.name
+        assert (run.gpu_hours is None) == (run.hours_kind == ""), run.name
+        assert run.mfu is None or 0.15 < run.mfu < 0.65
+
+
+def test_a_circular_mfu_is_that_of_the_hours() -> None:
+    """An MFU computed from the hours is the one that they imply, to 1%; a steady one is never below it."""
+    for run in RUNS:
+        if run.mfu and run.mfu_kind == "circular":
+            assert implied_mfu(run) == pytest.approx(run.mfu, rel=0.01), run.name
+        if run.mfu and run.mfu_kind == "steady" and run.gpu_hours:
+            assert implied_mfu(run) < run.mfu, run.name
+
+
+def test_dollars_are_hours_times_price() -> None:
+    """Published dollars are the hours at the published price to 2%, but for four that are rounded in print."""
+    ratios = {
+        run.name: run.usd / (run.gpu_hours * run.usd_per_gpu_hour)
+        for run in RUNS
+        if run.usd and run.usd_per_gpu_hour and run.gpu_hours
+    }
+    assert len(ratios) == 23
+    assert {name for name, ratio in ratios.items() if abs(ratio - 1) > 0.02} == set(ROUNDED_USD)
+    assert all(tables.published_run(name).note for name in ROUNDED_USD)
+
+
+def test_hours_are_gpus_times_days() -> None:
+    """Hours are those of all GPUs for all days to 2%, but for a fleet once halved and a rounded figure."""
+    ratios = {
+        run.name: run.gpu_hours / (run.n_gpus * run.days * 24)
+        for run in RUNS
+        if run.n_gpus and run.days and run.gpu_hours
+    }
+    assert len(ratios) > 40
+    assert {name for name, ratio in ratios.items() if abs(ratio - 1) > 0.02} == set(OTHER_FLEET)
+    assert all(tables.published_run(name).note for name in OTHER_FLEET)
+
+
+def test_dollar_hours_come_from_the_dollars() -> None:
+    """Hours that were computed from a price list are its dollars over the price."""
+    listed = [run for run in RUNS if run.hours_kind == "from_dollars"]
+    assert len(listed) == 6
+    assert all(run.gpu_hours == (run.usd or math.nan) / (run.usd_per_gpu_hour or math.nan) for run in listed)
+
+
+def test_published_runs_hold_the_anchors() -> None:
+    """LLaMA-1 65B took 1,022,362 GPU-hours, Llama 3.1 405B 30.84M, DeepSeek-V3's pre-training 2.664M."""
+    named = ("LLaMA-1 65B", "Llama 3.1 405B", "DeepSeek-V3 671B, pre-training")
+    assert [tables.published_run(name).gpu_hours for name in named] == [1_022_362, 30_840_000, 2_664_000]
+    assert tables.published_run("DeepSeek-V3 671B, pre-training").n_active_params == 37e9
+
+
+def test_unknown_run_offers_the_nearest() -> None:
+    """A run's name that is nearly right is answered with the right one."""
+    with pytest.raises(tables.UnknownName, match=r"no published run 'Gopher'\. Did you mean 'Gopher 280B'\?"):
+        tables.published_run("Gopher")
 
 
 PRECISIONS = {"fp32", "tf32", "fp16-mixed", "bf16-mixed", "bf16", "fp8-mixed"}

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from costkit import memory, tables
+from costkit import memory, tables, training
 from costkit.plan.documents import beside
 from costkit.plan.kinds import PlanError, shown, suggestion
 from costkit.plan.shapes import architecture
+from costkit.units import count
 
 if TYPE_CHECKING:
     from costkit.plan.schema import Plan
 
-NODE_PRICE_FACTOR = 3
-GPUS_PER_NODE = 8
 SIZE_TOLERANCE = 0.01
 FILE_KEYS = ("data.runs", "market.trace", "market.price_history")
 
@@ -30,6 +28,9 @@ def check_consistent(plan: Plan, keys: Sequence[str], folder: Path | None) -> No
     _check_files(plan, folder)
     _check_one_goal(plan)
     _check_elastic(plan)
+    _check_rate(plan)
+    _check_batch(plan)
+    _check_deadline(plan)
     _check_sources(plan, keys)
 
 
@@ -62,23 +63,72 @@ def _check_size(plan: Plan, folder: Path | None) -> None:
         )
 
 
-@functools.cache
-def _dearest_quote(gpu: str) -> float | None:
-    return max((quote.usd_per_gpu_hour for quote in tables.quotes(gpu=gpu)), default=None)
-
-
 def _check_price(plan: Plan) -> None:
     """A price that is a multiple of every quote is a node's; a plan that states its source is believed."""
     price, gpu = plan.hardware.usd_per_gpu_hour, plan.hardware.gpu
-    dearest = _dearest_quote(gpu)
     entry = plan.sources.get("hardware.usd_per_gpu_hour")
-    if dearest is None or price <= NODE_PRICE_FACTOR * dearest or (entry and entry.source):
+    if entry and entry.source:
         return
-    raise PlanError(
-        f"hardware.usd_per_gpu_hour is {price:g}, more than {NODE_PRICE_FACTOR} times the dearest quote for {gpu} "
-        f"({dearest:.3g} USD per GPU-hour): if it is the price of a node of {GPUS_PER_NODE} GPUs, "
-        f"write {price / GPUS_PER_NODE:.4g}, else name its source under [sources]"
-    )
+    per_node = plan.market.gpus_per_node
+    for doubt in training.doubts(gpu, usd_per_gpu_hour=price, gpus_per_node=per_node):
+        if doubt.kind == "low":
+            continue
+        way_out = f"write {doubt.usd_per_gpu_hour:.4g}, or" if doubt.kind == "node price" else "check it, or"
+        raise PlanError(
+            f"hardware.usd_per_gpu_hour is {price:g}: {doubt.sentence.rstrip('.')}; {way_out} name its source under"
+            " [sources] if it is right"
+        )
+
+
+def _check_rate(plan: Plan) -> None:
+    """At most one of the ways to say how fast the run goes, and a wait for input that is part of a step."""
+    asked = plan.training
+    ways = ("mfu", "tokens_per_s_per_gpu", "step_s")
+    given = [f"training.{name}" for name in ways if getattr(asked, name) is not None]
+    if len(given) > 1:
+        raise PlanError(
+            f"{' and '.join(given)} are both set, and each says how fast the run goes: keep the measured one"
+        )
+    parts = ("evaluation_fraction", "ramp_fraction", "spare_fraction")
+    apart = next((f"training.{name}" for name in parts if getattr(asked, name)), None)
+    if asked.goodput_fraction is not None and apart:
+        raise PlanError(
+            f"training.goodput_fraction and {apart} are both set, and the first holds the second: keep one of them"
+        )
+    if asked.loader_wait_s is None:
+        return
+    if asked.step_s is None:
+        raise PlanError("training.loader_wait_s is a part of a step: give training.step_s as well")
+    if asked.loader_wait_s >= asked.step_s:
+        raise PlanError(
+            f"training.loader_wait_s is {asked.loader_wait_s:g} seconds, which is no part of a step of"
+            f" {asked.step_s:g} seconds: were milliseconds meant?"
+        )
+
+
+def _check_batch(plan: Plan) -> None:
+    batch, tokens = plan.training.batch_tokens, plan.data.n_tokens
+    if batch is not None and tokens < batch:
+        raise PlanError(
+            f"data.n_tokens is {count(tokens)}, less than one batch of {count(batch)} tokens (training.batch_tokens):"
+            " not one step could be made"
+        )
+
+
+def _check_deadline(plan: Plan) -> None:
+    """A deadline by day needs a first day before it, and takes the place of one in days."""
+    market = plan.market
+    if not market.ends_by:
+        return
+    if market.deadline_days is not None:
+        raise PlanError("market.deadline_days and market.ends_by are both set: keep the one that decides")
+    if not market.starts_on:
+        raise PlanError("market.ends_by is a day: give market.starts_on as well, the day on which the run starts")
+    if market.ends_by <= market.starts_on:
+        raise PlanError(
+            f"market.ends_by is {market.ends_by}, not after market.starts_on, {market.starts_on}: the deadline is past"
+            " before the run starts"
+        )
 
 
 def _check_precision(plan: Plan) -> None:

@@ -249,6 +249,19 @@ class Text(_Unmeasured):
 
 
 @dataclass(frozen=True)
+class Date(Text):
+    """A day, as 2027-02-01; empty where none is set."""
+
+    def check(self, value: object) -> str:
+        """The day as text, or a ValueError with the rest of the sentence."""
+        text = super().check(value)
+        try:
+            return dt.date.fromisoformat(text).isoformat() if text else ""
+        except ValueError:
+            raise ValueError(f"must be a day such as 2027-02-01, not {shown(text)}") from None
+
+
+@dataclass(frozen=True)
 class Flag(_Unmeasured):
     """True or false."""
 

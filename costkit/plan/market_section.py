@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from costkit import spot, tables
-from costkit.plan.kinds import Choice, Flag, Number, Text
+from costkit.plan.kinds import Choice, Date, Flag, Number, Text
 from costkit.plan.section import Section
 
 
@@ -155,6 +155,10 @@ class MarketSection(Section):
         float | None,
         Number("Deadline", "days", 1, 365, 1e-3, 1e5, "When the run must be done; left out: nobody asks."),
     ] = None
+    starts_on: Annotated[str, Date("First day", "The day on which the run starts, such as 2027-02-01.")] = ""
+    ends_by: Annotated[
+        str, Date("Last day", "The day by whose start the run must be done, in place of market.deadline_days.")
+    ] = ""
     kept_checkpoints: Annotated[
         int,
         Number(

@@ -16,6 +16,7 @@ from costkit.plan.checks import FILE_KEYS, check_consistent
 from costkit.plan.kinds import Field, Kind, Number, Text
 from costkit.plan.market_section import MarketSection
 from costkit.plan.memory_section import MemorySection
+from costkit.plan.scope_section import ScopeSection
 from costkit.plan.section import Section, kind_of
 from costkit.plan.sections import (
     CaseSection,
@@ -42,6 +43,7 @@ class Plan(Section):
     training: TrainingSection
     market: MarketSection = MarketSection()
     memory: MemorySection = MemorySection()
+    scope: ScopeSection = ScopeSection()
     case: CaseSection = CaseSection()
     sources: dict[str, SourceEntry] = {}  # noqa: RUF012 - pydantic copies a default
 

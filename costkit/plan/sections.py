@@ -26,6 +26,10 @@ def _gpus() -> tuple[str, ...]:
     return tuple(tables.gpus())
 
 
+def _published_runs() -> tuple[str, ...]:
+    return tuple(run.name for run in tables.published_runs())
+
+
 def _usd(label: str, about: str, high: float = 1e6) -> Number:
     return Number(label, "USD", 100, high, 0.01, 1e12, about)
 
@@ -160,6 +164,15 @@ class HardwareSection(Section):
 class CaseSection(Section):
     """What was published about this run, to check the plan against; every key may be left out."""
 
+    published_run: Annotated[
+        str | None,
+        Choice(
+            "Published run",
+            _published_runs,
+            "The row of the published runs that this plan is: it and its family are not learned from.",
+            table="published run",
+        ),
+    ] = None
     published_usd: Annotated[float | None, _usd("Published bill", "The bill that was published for the run.")] = None
     published_final_usd: Annotated[
         float | None, _usd("Published bill afterwards", "The bill published after the improvements.")

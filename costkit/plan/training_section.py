@@ -16,6 +16,10 @@ def laws() -> tuple[str, ...]:
     return (*(row["name"] for row in tables.rows("scaling_laws.csv")), OWN_RUNS)
 
 
+def _share(label: str, about: str) -> Number:
+    return Number(label, "fraction", 0, 0.3, 0, 0.95, about, scale="linear", fraction=True)
+
+
 class TrainingSection(Section):
     """What it should reach, and how well the hardware is used."""
 
@@ -61,7 +65,7 @@ class TrainingSection(Section):
         ),
     ] = 1.0
     mfu: Annotated[
-        float,
+        float | None,
         Number(
             "MFU",
             "fraction of the dense 16-bit peak",
@@ -69,13 +73,63 @@ class TrainingSection(Section):
             0.7,
             0.001,
             1,
-            "Model FLOP utilisation of the run: 6ND FLOP per second and GPU over the GPU's dense 16-bit peak.",
+            "Model FLOP utilisation while training goes on: 6ND FLOP per second and GPU over the GPU's dense 16-bit"
+            " peak; left out: what published runs of that size, chip and scale reached.",
             scale="linear",
             fraction=True,
         ),
-    ]
+    ] = None
+    tokens_per_s_per_gpu: Annotated[
+        float | None,
+        Number(
+            "Measured rate",
+            "tokens per second and GPU",
+            10,
+            1e6,
+            1e-3,
+            1e9,
+            "Tokens per second of one GPU, as a run of your own trained; takes the place of an MFU.",
+        ),
+    ] = None
+    step_s: Annotated[
+        float | None,
+        Number(
+            "Measured step",
+            "seconds",
+            0.05,
+            120,
+            1e-6,
+            1e6,
+            "Seconds of one optimizer step of training.batch_tokens on the plan's GPUs; takes the place of an MFU.",
+        ),
+    ] = None
+    loader_wait_s: Annotated[
+        float | None,
+        Number(
+            "Waiting for input",
+            "seconds",
+            0.001,
+            10,
+            0,
+            1e6,
+            "Seconds of each step in which GPUs wait for their input.",
+        ),
+    ] = None
+    batch_tokens: Annotated[
+        float | None,
+        Number(
+            "Batch",
+            "tokens",
+            1e5,
+            1e8,
+            1,
+            1e12,
+            "Tokens of one optimizer step over all GPUs; left out: memory.effective_batch sequences, or one micro-batch"
+            " a GPU.",
+        ),
+    ] = None
     goodput_fraction: Annotated[
-        float,
+        float | None,
         Number(
             "Goodput",
             "fraction of the paid hours",
@@ -83,11 +137,21 @@ class TrainingSection(Section):
             1,
             0.01,
             1,
-            "Share of the paid hours that ends up in the final model: 1 less restarts, lost steps and idle nodes.",
+            "Share of the paid hours in which that MFU is reached: 1 less restarts, lost steps and idle nodes; left"
+            " out: what published runs kept.",
             scale="linear",
             fraction=True,
         ),
-    ] = 1.0
+    ] = None
+    evaluation_fraction: Annotated[
+        float, _share("Evaluation", "Share of the time in which training stands still for evaluation.")
+    ] = 0.0
+    ramp_fraction: Annotated[
+        float, _share("Ramp", "Share of the GPUs' time lost because fewer of them work at first.")
+    ] = 0.0
+    spare_fraction: Annotated[
+        float, _share("Spares", "GPUs that are paid for and stand ready, over those that work.")
+    ] = 0.0
     seq_len: Annotated[
         int, Number("Sequence length", "tokens", 512, 131072, 1, 1e8, "Tokens in one training sequence.", whole=True)
     ] = 2048

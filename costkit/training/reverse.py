@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from costkit import tables
-from costkit.units import HOUR, TFLOP, number, percent, require_positive
-
-HIGHEST_MFU, HIGH_MFU, LOW_MFU = 0.70, 0.60, 0.15
-SPARSE_OVER_DENSE = 2
+from costkit.training import suspicions
+from costkit.training.runs import flop as training_flop
+from costkit.training.stated import FLOP_OVERCOUNT, Stated, Way, peak_flop_per_s, ways
+from costkit.training.suspicions import Flag
+from costkit.units import require_fraction, require_positive, require_whole
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,26 @@ class Check:
 
     mfu: float
     flags: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What published figures imply, and what is odd about them.
+
+    `usd_per_gpu_hour` is the bill over the hours, None without a bill.
+    """
+
+    mfu: float
+    flop: float
+    gpu_hours: float
+    usd_per_gpu_hour: float | None
+    flags: tuple[Flag, ...]
+
+    @property
+    def verdict(self) -> str:
+        """`impossible` where no run can have been so, `check` where anything is odd, else `plausible`."""
+        kinds = {flag.kind for flag in self.flags}
+        return "impossible" if "impossible" in kinds else "check" if kinds else "plausible"
 
 
 def implied_mfu(*, flop: float, gpu: tables.Gpu | str, gpu_hours: float) -> Check:
@@ -33,33 +54,107 @@ def implied_mfu(*, flop: float, gpu: tables.Gpu | str, gpu_hours: float) -> Chec
     """
     require_positive(flop, "flop", "FLOP")
     require_positive(gpu_hours, "gpu_hours", "GPU-hours")
-    device = tables.gpu(gpu) if isinstance(gpu, str) else gpu
-    mfu = flop / (gpu_hours * HOUR * device.half_precision_flop_per_s)
-    return Check(mfu=mfu, flags=tuple(_flags(mfu, device)))
+    stated = Stated(gpu=_gpu(gpu), flop=flop, ways=(Way("stated", "the stated hours", gpu_hours),))
+    return Check(mfu=stated.mfu, flags=tuple(map(str, suspicions.bounds(stated))))
 
 
-def _flags(mfu: float, gpu: tables.Gpu) -> list[str]:
-    """What is odd about an implied MFU, the gravest first."""
-    peak = f"{number(gpu.half_precision_flop_per_s / TFLOP)} TFLOP/s"
-    implied = f"{percent(mfu)} of the dense 16-bit peak of {gpu.name}, {peak},"
-    if mfu > HIGHEST_MFU:
-        return _impossible(mfu, gpu, implied)
-    if mfu > HIGH_MFU:
-        return [f"check: {implied} is more than nearly all published runs reach; are all the GPU-hours counted?"]
-    if mfu < LOW_MFU:
-        return [f"low: {implied} is less than most published runs reach; the GPU-hours may cover more than this run"]
-    return []
+def audit(  # noqa: PLR0913 - whatever gets published about a run is an argument
+    *,
+    n_params: float,
+    n_tokens: float,
+    gpu: tables.Gpu | str,
+    n_active_params: float | None = None,
+    gpu_hours: float | None = None,
+    n_gpus: float | None = None,
+    days: float | None = None,
+    usd: float | None = None,
+    usd_per_gpu_hour: float | None = None,
+    gpus_per_node: int = 8,
+    mfu_published: float | None = None,
+    seq_len: float | None = None,
+    kind: str = "decoder",
+    pretrained: bool = False,
+    precision: str = "bf16-mixed",
+) -> Audit:
+    """The MFU that figures of a run imply, and what each oddity would make of them if its suspicion were right.
+
+    MFU = 6 N D / (GPU-hours x 3600 x dense 16-bit peak). Hours are `gpu_hours`, or `n_gpus` for `days`, or `usd` at
+    `usd_per_gpu_hour`: one of these suffices, and of several the first counts while the others are held against it.
+
+    Args:
+        n_params: All parameters.
+        n_tokens: Tokens that the model saw.
+        gpu: The GPU or its name.
+        n_active_params: Of a mixture of experts, those that one token passes through.
+        gpu_hours: GPU-hours as printed.
+        n_gpus: GPUs at work at the same time.
+        days: Days from start to end.
+        usd: The bill.
+        usd_per_gpu_hour: The price of one GPU for one hour.
+        gpus_per_node: GPUs of a node, to find a node's price that was taken for a GPU's.
+        mfu_published: The MFU as printed, as a fraction.
+        seq_len: Tokens of a sequence, to find attention that was counted.
+        kind: `decoder`, `encoder` or `encoder-decoder`.
+        pretrained: Whether the run went on from a trained model.
+        precision: The number format of the matrix products: bounds hold against its dense peak.
+
+    Raises:
+        ValueError: No hours, a number that is not positive, a fraction above 1, a precision that the GPU lacks.
+        UnknownName: No such GPU, kind or precision.
+
+    >>> told = audit(n_params=7e9, n_tokens=1e12, gpu="H100-SXM5-80GB", n_gpus=256, days=4.25, usd=2.57e6)
+    >>> f"{told.mfu:.2f}", told.verdict, [flag.kind for flag in told.flags]
+    ('0.45', 'check', ['node price'])
+    """
+    active = n_params if n_active_params is None else n_active_params
+    _check_sizes(n_params, active, gpus_per_node, mfu_published, seq_len)
+    _check_given(n_gpus=(n_gpus, "GPUs"), days=(days, "days"), usd=(usd, "USD"))
+    _check_given(usd_per_gpu_hour=(usd_per_gpu_hour, "USD per GPU-hour"))
+    device, narrow = _gpu(gpu), _number_format(precision)
+    peak_flop_per_s(device, narrow)
+    stated = Stated(
+        gpu=device,
+        flop=training_flop(n_params=active, n_tokens=n_tokens),
+        ways=ways(gpu_hours=gpu_hours, n_gpus=n_gpus, days=days, usd_paid=usd, usd_per_gpu_hour=usd_per_gpu_hour),
+        n_params=active,
+        n_tokens=n_tokens,
+        usd=usd,
+        usd_per_gpu_hour=usd_per_gpu_hour,
+        gpus_per_node=gpus_per_node,
+        mfu_published=mfu_published,
+        seq_len=seq_len,
+        kind=tables.lookup("kind of model", kind, dict.fromkeys(FLOP_OVERCOUNT, kind)),
+        pretrained=pretrained,
+        precision=narrow,
+    )
+    found = suspicions.flags(stated)
+    return Audit(stated.mfu, stated.flop, stated.gpu_hours, stated.paid_usd_per_gpu_hour, found)
 
 
-def _impossible(mfu: float, gpu: tables.Gpu, implied: str) -> list[str]:
-    why = f"is above {percent(HIGHEST_MFU)}, which no published run exceeds"
-    where = "check the GPU-hours, the GPU, and whether the FLOP include another model's"
-    sentences = [f"impossible: {implied} {why}; {where}"]
-    if mfu / SPARSE_OVER_DENSE <= HIGH_MFU:
-        half = percent(mfu / SPARSE_OVER_DENSE)
-        sentences.append(
-            f"sparse peak: half of it, {half}, would be plausible; FLOP counted from a sparse peak are double"
-        )
-    if "fp8" in gpu.peak_flop_per_s:
-        sentences.append("fp8: a run in FP8 may pass these bounds; its hours follow from the FP8 peak")
-    return sentences
+def _gpu(gpu: tables.Gpu | str) -> tables.Gpu:
+    return gpu if isinstance(gpu, tables.Gpu) else tables.gpu(gpu)
+
+
+def _number_format(precision: str) -> str:
+    """The format of the matrix products: what is mixed with it has no part in their peak."""
+    known = {name + ending: name for name in tables.PRECISIONS for ending in ("", "-mixed")}
+    return tables.lookup("precision", precision, known)
+
+
+def _check_given(**given: tuple[float | None, str]) -> None:
+    for name, (value, unit) in given.items():
+        if value is not None:
+            require_positive(value, name, unit)
+
+
+def _check_sizes(
+    n_params: float, active: float, gpus_per_node: int, mfu_published: float | None, seq_len: float | None
+) -> None:
+    _check_given(n_params=(n_params, "parameters"), n_active_params=(active, "parameters"), seq_len=(seq_len, "tokens"))
+    require_whole(gpus_per_node, "gpus_per_node", "GPUs")
+    if active > n_params:
+        raise ValueError(f"n_active_params is {active:g}, more than all parameters, {n_params:g}.")
+    if mfu_published is not None:
+        require_fraction(mfu_published, "mfu_published")
+        if mfu_published == 0:
+            raise ValueError("mfu_published must be above 0; leave it out where no MFU is printed.")

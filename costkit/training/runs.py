@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -17,6 +18,8 @@ import numpy.typing as npt
 
 from costkit import tables
 from costkit.scaling import TRAINING_FLOP_PER_PARAM_TOKEN
+from costkit.training.efficiency import efficiency
+from costkit.training.steady import published_goodput
 from costkit.units import HOUR, Range, numbers, require_positive
 
 Numbers = TypeVar("Numbers", float, npt.NDArray[np.float64])
@@ -24,11 +27,15 @@ Numbers = TypeVar("Numbers", float, npt.NDArray[np.float64])
 
 @dataclass(frozen=True)
 class Run:
-    """What a training run takes: GPU-hours to pay for, wall-clock seconds, and US dollars."""
+    """What a training run takes: GPU-hours to pay for, wall-clock seconds, and US dollars.
+
+    `mfu` is that of the whole run, over all paid hours; its `low` is what the `high` of the others comes from.
+    """
 
     gpu_hours: Range
     wall_s: Range
     usd: Range
+    mfu: Range
 
 
 def flop(*, n_params: Numbers, n_tokens: Numbers) -> Numbers:
@@ -51,24 +58,73 @@ def run(
     n_gpus: float,
     usd_per_gpu_hour: float,
     n_params: float | None = None,
-    mfu: float | None = None,
-    goodput_fraction: float | None = None,
+    mfu: float | Range | None = None,
+    goodput_fraction: float | Range | None = None,
+    seq_len: float | None = None,
+    precision: str = "bf16-mixed",
+    left_out: Collection[str] = (),
 ) -> Run:
-    """GPU-hours, wall-clock time and dollars of a run at a given MFU.
+    """GPU-hours, wall-clock time and dollars of a run, each low, mid and high.
 
-    gpu_hours = C / (MFU x peak x goodput) / 3600. `n_params` is not used while the MFU is given; `goodput_fraction`
-    is 1 where it is left out. The three values of each range are equal, because an MFU that is given has no range.
+    gpu_hours = C / (MFU x peak x goodput) / 3600. Without an MFU it is what published runs of this size, on this chip
+    and at this scale came to over all their hours (`efficiency`), the ends their middle 80%.
+
+    Args:
+        flop: Compute, 6ND.
+        gpu: The GPU or its name.
+        n_gpus: GPUs that work at the same time.
+        usd_per_gpu_hour: Price of one GPU for one hour.
+        n_params: Parameters that a token passes through; needed, and used, only where `mfu` is left out.
+        mfu: The steady MFU, as a fraction of the dense 16-bit peak; a number has no range.
+        goodput_fraction: The share of the paid time in which that MFU is reached. Left out it is 1 beside an MFU;
+            without one it is inside what published runs reached, and one that is given takes the place of theirs.
+        seq_len: Tokens of a sequence, for a run without an MFU; left out, what is usual on that chip.
+        precision: The number format of the matrix products, for a run without an MFU.
+        left_out: Families of published runs not to learn from.
+
+    Raises:
+        ValueError: A number is not positive, a fraction is none, or neither `mfu` nor `n_params` is given.
+        UnknownName: No such GPU or precision.
 
     >>> case = run(flop=6 * 3e9 * 60e9, gpu="A100-SXM4-80GB", n_gpus=32, usd_per_gpu_hour=3.06, mfu=0.0696)
     >>> round(case.gpu_hours.mid), round(case.wall_s.mid / 86400, 1), round(case.usd.mid)
     (13815, 18.0, 42275)
+    >>> usual = run(flop=6 * 3e9 * 60e9, gpu="A100-SXM4-80GB", n_gpus=32, usd_per_gpu_hour=3.06, n_params=3e9)
+    >>> usual.usd.low < usual.usd.mid < usual.usd.high < case.usd.mid
+    True
     """
-    del n_params
     require_positive(flop, "flop", "FLOP")
     require_positive(n_gpus, "n_gpus", "GPUs")
     require_positive(usd_per_gpu_hour, "usd_per_gpu_hour", "USD per GPU-hour")
-    hours = flop / _flop_per_gpu_hour(gpu, mfu, 1.0 if goodput_fraction is None else goodput_fraction)
-    return Run(_exact(hours), _exact(hours / n_gpus * HOUR), _exact(hours * usd_per_gpu_hour))
+    if mfu is None:
+        if n_params is None:
+            raise ValueError(
+                "give mfu, the share of the dense 16-bit peak that the run reaches, e.g. 0.4, or n_params, and it is"
+                " what published runs of that size reached"
+            )
+        found = efficiency(
+            gpu=gpu, n_params=n_params, n_gpus=n_gpus, seq_len=seq_len, precision=precision, left_out=left_out
+        )
+        reached = found.mfu if goodput_fraction is None else steady_mfu(found.mfu)
+    else:
+        reached = _fraction(mfu, "mfu")
+    whole = reached.times(_fraction(1.0 if goodput_fraction is None else goodput_fraction, "goodput_fraction"))
+    hours = Range(*(flop / _flop_per_gpu_hour(gpu, one, 1.0) for one in (whole.high, whole.mid, whole.low)))
+    return Run(hours, hours.times(HOUR / n_gpus), hours.times(usd_per_gpu_hour), whole)
+
+
+def _fraction(value: float | Range, name: str) -> Range:
+    """A fraction above 0 and at most 1 as a range; a number has no width."""
+    found = value if isinstance(value, Range) else Range.exact(value)
+    for end in (found.low, found.mid, found.high):
+        _check_fraction(end, name)
+    return found
+
+
+def steady_mfu(whole: Range) -> Range:
+    """The steady MFU behind that of a whole run, if it kept as much of it as published runs did; at most 1."""
+    kept = published_goodput().mid
+    return Range(*(min(end / kept, 1.0) for end in (whole.low, whole.mid, whole.high)))
 
 
 def budget_flop(
@@ -93,10 +149,8 @@ def usd_per_flop(*, gpu: tables.Gpu | str, usd_per_gpu_hour: float, mfu: float, 
     return usd_per_gpu_hour / _flop_per_gpu_hour(gpu, mfu, goodput_fraction)
 
 
-def _flop_per_gpu_hour(gpu: tables.Gpu | str, mfu: float | None, goodput_fraction: float) -> float:
+def _flop_per_gpu_hour(gpu: tables.Gpu | str, mfu: float, goodput_fraction: float) -> float:
     """What one paid GPU-hour contributes to the model."""
-    if mfu is None:
-        raise ValueError("give mfu, the share of the dense 16-bit peak that the run reaches, e.g. 0.4")
     _check_fraction(mfu, "mfu")
     _check_fraction(goodput_fraction, "goodput_fraction")
     return mfu * goodput_fraction * _gpu(gpu).half_precision_flop_per_s * HOUR
@@ -104,10 +158,6 @@ def _flop_per_gpu_hour(gpu: tables.Gpu | str, mfu: float | None, goodput_fractio
 
 def _gpu(gpu: tables.Gpu | str) -> tables.Gpu:
     return gpu if isinstance(gpu, tables.Gpu) else tables.gpu(gpu)
-
-
-def _exact(value: float) -> Range:
-    return Range(value, value, value)
 
 
 def _check_fraction(value: Numbers, name: str) -> None:

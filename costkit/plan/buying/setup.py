@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import functools
 import math
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from costkit.plan.buying.nodes import Nodes, nodes
 from costkit.plan.buying.prices import Prices, prices
 from costkit.plan.fitting import request
 from costkit.plan.kinds import PlanError
+from costkit.plan.reached import n_active_params, reached
 from costkit.plan.schema import Plan
 from costkit.units import DAY, GB, MINUTE
 
@@ -46,14 +48,12 @@ def n_nodes(plan: Plan) -> int:
 
 def work_s(plan: Plan) -> float:
     """How long the run takes if nothing is lost."""
-    named = plan.target_architecture
-    n_params = plan.model.n_params if named is None else float(named.n_active_params)
     run = training.run(
-        flop=training.flop(n_params=n_params, n_tokens=plan.data.n_tokens),
+        flop=training.flop(n_params=n_active_params(plan), n_tokens=plan.data.n_tokens),
         gpu=plan.hardware.gpu,
         n_gpus=plan.hardware.n_gpus,
         usd_per_gpu_hour=plan.hardware.usd_per_gpu_hour,
-        mfu=plan.training.mfu,
+        mfu=reached(plan).mfu.mid,
     )
     return run.wall_s.mid
 
@@ -214,6 +214,14 @@ def _billing(plan: Plan, n_bytes: float, priced: Prices) -> spot.Billing:
 
 
 def deadline_s(plan: Plan) -> float | None:
-    """When the run must be done, from its start."""
-    days = plan.market.deadline_days
-    return None if days is None else days * DAY
+    """When the run must be done, from its start; None where nobody asks.
+
+    >>> from costkit import plan
+    >>> dated = plan.read("case-50k", {"market.starts_on": "2027-01-30", "market.ends_by": "2027-02-20"})
+    >>> deadline_s(dated) == 21 * DAY
+    True
+    """
+    asked = plan.market
+    if asked.ends_by:
+        return (dt.date.fromisoformat(asked.ends_by) - dt.date.fromisoformat(asked.starts_on)).days * DAY
+    return None if asked.deadline_days is None else asked.deadline_days * DAY

@@ -43,7 +43,7 @@ def _about_job(answer: Savings) -> list[tuple[bool, str]]:
             f"Writing a checkpoint takes {duration(write)}, longer than the {duration(every)} between two of them.",
         ),
         (
-            plan.training.goodput_fraction < 1,
+            plan.training.goodput_fraction is not None and plan.training.goodput_fraction < 1,
             (
                 "training.goodput_fraction is not applied here: interruptions, restarts and writing are counted one by"
                 f" one. The run would take {duration(job.work_s)} of computing alone."

@@ -175,19 +175,35 @@ def footprint(plan: Plan) -> Footprint:
         return _footprint(plan)
 
 
-def _footprint(plan: Plan) -> Footprint:
-    asked, gpu = request(plan), tables.gpu(plan.hardware.gpu)
+def budget(plan: Plan) -> memory.Budget:
+    """The memory of one GPU for a plan, moved by what the plan says was measured; raises as `footprint` does.
+
+    >>> from costkit import plan
+    >>> budget(plan.read("llama-3-8b")).peak_phase
+    'loss'
+    """
+    with errors_by_keys():
+        return _budget(plan, request(plan))
+
+
+def _budget(plan: Plan, asked: memory.Request) -> memory.Budget:
     batch = _batch(plan, asked)
     asked = asked.with_changes(accumulates=batch is not None and batch.accumulation > 1)
-    budget = memory.budget(
+    found = memory.budget(
         asked.architecture, micro_batch=plan.memory.micro_batch, seq_len=plan.training.seq_len, **asked.details
     )
-    calibration = memory.Calibration(allocated=plan.memory.allocated_ratio, reserved=plan.memory.reserved_ratio)
-    budget = budget.calibrated(calibration)
-    largest = memory.largest_micro_batch(
-        asked.architecture, gpu=gpu, seq_len=plan.training.seq_len, **budget.request.details
+    return found.calibrated(
+        memory.Calibration(allocated=plan.memory.allocated_ratio, reserved=plan.memory.reserved_ratio)
     )
-    return Footprint(plan, gpu, budget, budget.verdict(gpu), largest, batch)
+
+
+def _footprint(plan: Plan) -> Footprint:
+    asked, gpu = request(plan), tables.gpu(plan.hardware.gpu)
+    found = _budget(plan, asked)
+    largest = memory.largest_micro_batch(
+        asked.architecture, gpu=gpu, seq_len=plan.training.seq_len, **found.request.details
+    )
+    return Footprint(plan, gpu, found, found.verdict(gpu), largest, _batch(plan, asked))
 
 
 def _asked(plan: Plan) -> tuple[object, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from costkit import memory, training
 from costkit.memory import parts
 from costkit.plan.fitting.answer import Footprint
+from costkit.plan.reached import flop_price
 from costkit.units import BILLION, gib, percent
 
 _FORMATS = (
@@ -96,13 +97,7 @@ class Compared:
 
         Frozen weights need no gradients of their own: two thirds of the compute.
         """
-        plan = self.answer.plan
-        price = training.usd_per_flop(
-            gpu=plan.hardware.gpu,
-            usd_per_gpu_hour=plan.hardware.usd_per_gpu_hour,
-            mfu=plan.training.mfu,
-            goodput_fraction=plan.training.goodput_fraction,
-        )
+        price = flop_price(self.answer.plan)
         flop = training.flop(n_params=float(self.answer.architecture.n_active_params), n_tokens=BILLION)
         share = 1.0 if self.answer.budget.request.adapters is None else _SHARE_WITHOUT_WEIGHT_GRADIENTS
         return share * price * flop / self.speed(choice)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from costkit import scaling, training
+from costkit.plan.reached import flop_price, n_active_params, run_of
 from costkit.plan.schema import OWN_RUNS, Plan
 from costkit.plan.sizing import bands, words
 from costkit.plan.sizing.demand import Demand
@@ -140,7 +141,7 @@ def frontier(plan: Plan) -> Frontier:
     >>> count(answer.optimum.n_params), count(answer.optimum.n_tokens)
     ('3.15B', '67.6B')
     """
-    used, demand, usd_per_flop = law(plan), Demand.of(plan), _usd_per_flop(plan)
+    used, demand, usd_per_flop = law(plan), Demand.of(plan), flop_price(plan)
     flop, loss = _goal(plan, used, demand, usd_per_flop)
     optimum = _optimum(used, flop, loss, demand)
     _require_a_model(plan, used, optimum, usd_per_flop)
@@ -172,35 +173,8 @@ def split_at(law: scaling.Law, n_params: scaling.Numbers, n_tokens: scaling.Numb
 
 def _planned(plan: Plan, law: scaling.Law, demand: Demand) -> scaling.Split:
     """The plan's own split; that of a fine-tune has no loss, which laws of training from scratch can't say."""
-    N, D = counted_params(plan), plan.data.n_tokens
+    N, D = n_active_params(plan), plan.data.n_tokens
     return scaling.Split(N, D, None, demand.unique_tokens) if plan.model.pretrained else split_at(law, N, D, demand)
-
-
-def counted_params(plan: Plan) -> float:
-    """The parameters that a token passes through: all of them, or the active ones of a mixture of experts."""
-    named = plan.target_architecture
-    return plan.model.n_params if named is None else float(named.n_active_params)
-
-
-def run_of(plan: Plan, flop: float) -> training.Run:
-    """Hours and dollars of this much compute on the plan's hardware."""
-    return training.run(
-        flop=flop,
-        gpu=plan.hardware.gpu,
-        n_gpus=plan.hardware.n_gpus,
-        usd_per_gpu_hour=plan.hardware.usd_per_gpu_hour,
-        mfu=plan.training.mfu,
-        goodput_fraction=plan.training.goodput_fraction,
-    )
-
-
-def _usd_per_flop(plan: Plan) -> float:
-    return training.usd_per_flop(
-        gpu=plan.hardware.gpu,
-        usd_per_gpu_hour=plan.hardware.usd_per_gpu_hour,
-        mfu=plan.training.mfu,
-        goodput_fraction=plan.training.goodput_fraction,
-    )
 
 
 def _goal(plan: Plan, law: scaling.Law, demand: Demand, usd_per_flop: float) -> tuple[float, float | None]:
@@ -252,7 +226,7 @@ def _quality(
 ) -> Quality | None:
     if loss is None or not isinstance(law, scaling.ScalingLaw):
         return None
-    N, D = counted_params(plan), plan.data.n_tokens
+    N, D = n_active_params(plan), plan.data.n_tokens
     return Quality(
         loss=loss,
         flat_zone=scaling.flat_zone(law, loss=loss, tolerance=TOLERANCE, **demand.limits),

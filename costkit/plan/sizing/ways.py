@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from costkit import architectures, scaling, training
-from costkit.plan.sizing.answer import TOLERANCE, Frontier, run_of, split_at
+from costkit.plan.reached import run_of
+from costkit.plan.sizing.answer import TOLERANCE, Frontier, split_at
 from costkit.units import count
 
 _STEPS_UP = (1.0, 1.02, 1.05, 1.1)

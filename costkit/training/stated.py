@@ -1,0 +1,134 @@
+"""What do published figures of a run state? Its FLOP, its hours by each way to them, and the MFU that follows.
+
+- Hours are stated, or follow from GPUs and days, or from a bill and a price; the most direct way counts.
+- MFU is counted as 6ND against the dense 16-bit peak, whatever precision the run used.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from costkit import tables
+from costkit.units import DAY, HOUR, count, require_positive, usd
+
+HOURS_TOLERANCE, LARGEST_ROUNDING = 0.02, 0.10
+FLOP_OVERCOUNT = {"decoder": 1.0, "encoder": 1.0, "encoder-decoder": 2.0}
+"""How many times the FLOP that a kind of model takes are counted by 6ND: half its weights see half the tokens."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to the GPU-hours of a run; `tolerance` is how far it may lie from another without a contradiction."""
+
+    name: str
+    text: str
+    gpu_hours: float
+    tolerance: float = HOURS_TOLERANCE
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stated:
+    """The figures of a run as they are published, before any is doubted; what isn't published is None."""
+
+    gpu: tables.Gpu
+    flop: float
+    ways: tuple[Way, ...]
+    n_params: float | None = None
+    n_tokens: float | None = None
+    usd: float | None = None
+    usd_per_gpu_hour: float | None = None
+    gpus_per_node: int = 8
+    mfu_published: float | None = None
+    seq_len: float | None = None
+    kind: str = "decoder"
+    pretrained: bool = False
+    precision: str = "bf16"
+
+    @property
+    def gpu_hours(self) -> float:
+        """The GPU-hours by the most direct way."""
+        return self.ways[0].gpu_hours
+
+    @property
+    def flop_per_s(self) -> float:
+        """What one GPU does in a paid second."""
+        return self.flop / (self.gpu_hours * HOUR)
+
+    @property
+    def mfu(self) -> float:
+        """That rate over the dense 16-bit peak."""
+        return self.flop_per_s / self.gpu.half_precision_flop_per_s
+
+    @property
+    def peak_flop_per_s(self) -> float:
+        """The dense peak of the precision that the run used."""
+        return peak_flop_per_s(self.gpu, self.precision)
+
+    @property
+    def bounded_mfu(self) -> float:
+        """The share of the run's own peak that its FLOP take, as far as they are known: what a bound may be held to."""
+        return self.flop_per_s / self.peak_flop_per_s / FLOP_OVERCOUNT[self.kind]
+
+    @property
+    def paid_usd_per_gpu_hour(self) -> float | None:
+        """The bill over the hours."""
+        return None if self.usd is None else self.usd / self.gpu_hours
+
+
+def peak_flop_per_s(gpu: tables.Gpu, precision: str) -> float:
+    """The dense peak of a precision; BF16 and FP16 are one.
+
+    >>> peak_flop_per_s(tables.gpu("H100-SXM5-80GB"), "fp8") / 1e12
+    1979.0
+    """
+    if precision in ("bf16", "fp16"):
+        return gpu.half_precision_flop_per_s
+    if precision not in gpu.peak_flop_per_s:
+        has = ", ".join(gpu.peak_flop_per_s)
+        raise ValueError(f"precision is {precision}, and our table has no such peak of {gpu.name}; it has {has}.")
+    return gpu.peak_flop_per_s[precision]
+
+
+def ways(
+    *,
+    gpu_hours: float | None,
+    n_gpus: float | None,
+    days: float | None,
+    usd_paid: float | None,
+    usd_per_gpu_hour: float | None,
+) -> tuple[Way, ...]:
+    """Every way to the GPU-hours that the figures open, the most direct first.
+
+    >>> [way.gpu_hours for way in ways(gpu_hours=None, n_gpus=8, days=2, usd_paid=800, usd_per_gpu_hour=2)]
+    [384.0, 400.0]
+    """
+    found = []
+    if gpu_hours is not None:
+        require_positive(gpu_hours, "gpu_hours", "GPU-hours")
+        found.append(Way("stated", f"the stated {hours(gpu_hours)}", gpu_hours))
+    if n_gpus is not None and days is not None:
+        product = n_gpus * days * DAY / HOUR
+        found.append(Way("calendar", f"the {hours(product)} of {n_gpus:,g} GPUs for {days:g} days", product))
+    if usd_paid is not None and usd_per_gpu_hour is not None:
+        bought = usd_paid / usd_per_gpu_hour
+        text = f"the {hours(bought)} that {usd(usd_paid)} buy at {usd(usd_per_gpu_hour)}"
+        found.append(Way("bill", text, bought, max(HOURS_TOLERANCE, min(LARGEST_ROUNDING, _rounding(usd_paid)))))
+    if not found:
+        raise ValueError("There are no hours: give gpu_hours, or n_gpus and days, or usd and usd_per_gpu_hour.")
+    return tuple(found)
+
+
+def _rounding(value: float) -> float:
+    """Half a unit of the last digit that isn't 0, as a share of the value: bills are printed in round dollars."""
+    exponent = Decimal(str(float(value))).normalize().as_tuple().exponent
+    return 0.5 * 10.0 ** int(exponent) / value
+
+
+def hours(value: float) -> str:
+    """GPU-hours as they stand in a sentence.
+
+    >>> hours(184_320), hours(24.3)
+    ('184K GPU-hours', '24.3 GPU-hours')
+    """
+    return f"{count(value)} GPU-hours"

@@ -1,0 +1,249 @@
+"""What is odd about published figures of a run, and what would they be if a suspicion were right?
+
+- By arithmetic alone: a suspicion is a ratio that a known mistake leaves behind. It proves nothing.
+- Bounds on MFU are those that caught every anomaly among published runs; no published run exceeds 70% of a dense peak.
+- Prices are held against our quotes of that GPU. Where we have none, a price raises no suspicion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from costkit import architectures, tables
+from costkit.scaling import TRAINING_FLOP_PER_PARAM_TOKEN
+from costkit.training.stated import FLOP_OVERCOUNT, Stated, Way, hours
+from costkit.units import BILLION, TFLOP, TRILLION, count, number, percent, usd
+
+HIGHEST_MFU, HIGH_MFU, LOW_MFU = 0.70, 0.60, 0.15
+PLAUSIBLE_PER_TRILLION = (0.10, 0.60)
+SPARSE_OVER_DENSE = 2
+HFU_OVER_MFU = 4 / 3
+"""Recomputing the whole forward pass makes four passes' worth of FLOP of three (Korthikanti et al. 2022)."""
+GOODPUT_SHORTFALL = 0.75
+DEAREST_FACTOR = 2.5
+NEAR_HFU, NEAR_HALF, NEAR_DOUBLE, NEAR_NODE, NEAR_QUOTE, NEAR_ATTENTION = 0.10, 0.10, 0.05, 0.15, 0.05, 0.03
+LEAST_ATTENTION_GAP = 1.15
+
+_SMALLEST_SHAPE, _LARGEST_SHAPE = BILLION / 100, 300 * BILLION
+
+
+@dataclass(frozen=True)
+class Flag:
+    """One oddity: its kind in a word or two, and a sentence on it."""
+
+    kind: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.text}"
+
+
+def flags(stated: Stated) -> tuple[Flag, ...]:
+    """Everything that is odd about the figures, the gravest first."""
+    looks = (bounds, _per_trillion, _encoder_decoder, _hours_disagree, _node_price, _published)
+    found = [flag for look in looks for flag in look(stated)]
+    return (*found, *_fine_tune(stated, {flag.kind for flag in found}))
+
+
+def bounds(stated: Stated) -> Iterator[Flag]:
+    """An MFU beyond what published runs reach, above or below."""
+    if stated.bounded_mfu > HIGHEST_MFU:
+        yield from _impossible(stated)
+    elif stated.bounded_mfu > HIGH_MFU:
+        why = "is more than nearly all published runs reach; are all the GPU-hours counted?"
+        yield Flag("check", f"{_implied(stated)} {why}")
+    else:
+        yield from _low(stated)
+
+
+def _implied(stated: Stated) -> str:
+    precision = "16-bit" if stated.precision in ("bf16", "fp16") else stated.precision.upper()
+    peak = f"{number(stated.peak_flop_per_s / TFLOP)} TFLOP/s"
+    return f"{percent(stated.bounded_mfu)} of the dense {precision} peak of {stated.gpu.name}, {peak},"
+
+
+def _impossible(stated: Stated) -> Iterator[Flag]:
+    share = stated.bounded_mfu
+    why = f"is above {percent(HIGHEST_MFU)}, which no published run exceeds"
+    where = "check the GPU-hours, the GPU, and whether the FLOP include another model's"
+    least = hours(stated.gpu_hours * share / HIGHEST_MFU)
+    yield Flag("impossible", f"{_implied(stated)} {why}; {where}; at {percent(HIGHEST_MFU)} they take {least}")
+    if share / SPARSE_OVER_DENSE <= HIGH_MFU:
+        half = f"half of it, {percent(share / SPARSE_OVER_DENSE)}, would be plausible"
+        yield Flag("sparse peak", f"{half}; FLOP counted from a sparse peak are double, and hours planned with it half")
+    peak = stated.peak_flop_per_s
+    of_fp8 = share * peak / stated.gpu.peak_flop_per_s.get("fp8", peak)
+    if of_fp8 < share and of_fp8 <= HIGHEST_MFU:
+        yield Flag("fp8", f"a run in FP8 may pass this bound; of the FP8 peak it is {percent(of_fp8)}")
+
+
+def _low(stated: Stated) -> Iterator[Flag]:
+    peak = min(stated.peak_flop_per_s, stated.gpu.half_precision_flop_per_s)
+    share = stated.flop_per_s / peak / FLOP_OVERCOUNT[stated.kind]
+    if share < LOW_MFU:
+        why = "is less than most published runs reach; the GPU-hours may cover more than this run"
+        which = "a teacher's passes, other stages, failed attempts"
+        rest = f"at {percent(LOW_MFU)} it takes {hours(stated.gpu_hours * share / LOW_MFU)}"
+        yield Flag("low", f"{_implied(stated)} {why}: {which}; {rest} of the {hours(stated.gpu_hours)}")
+
+
+def _per_trillion(stated: Stated) -> Iterator[Flag]:
+    """Hours per trillion tokens, taken for the hours of a run on several trillion."""
+    trillions = (stated.n_tokens or 0.0) / TRILLION
+    if stated.bounded_mfu <= HIGHEST_MFU or trillions <= 2:
+        return
+    low, high = PLAUSIBLE_PER_TRILLION
+    if low <= stated.bounded_mfu / trillions <= high:
+        whole, mfu = hours(stated.gpu_hours * trillions), percent(stated.mfu / trillions)
+        why = f"the hours may be per trillion tokens: {number(trillions)} times as many, {whole}, imply {mfu}"
+        yield Flag("per trillion", why)
+
+
+def _encoder_decoder(stated: Stated) -> Iterator[Flag]:
+    over = FLOP_OVERCOUNT[stated.kind]
+    if over > 1:
+        half = percent(stated.mfu / over)
+        why = "6ND counts an encoder-decoder about double, as each half of its weights sees part of the tokens"
+        yield Flag("encoder-decoder", f"{why}: {percent(stated.mfu)} is about {half}")
+
+
+def _fine_tune(stated: Stated, kinds: set[str]) -> Iterator[Flag]:
+    """FLOP that include a base model's, told by the caller or as what is left when nothing else explains the MFU."""
+    explained = kinds & {"sparse peak", "fp8", "per trillion", "hours disagree", "node price"}
+    if stated.n_tokens is None or "impossible" not in kinds or (explained and not stated.pretrained):
+        return
+    at_most = count(stated.n_tokens * HIGHEST_MFU / stated.bounded_mfu)
+    why = "the FLOP may include pre-training of the base model, and the hours only a later stage"
+    tokens = f"these hours train at most {at_most} of the {count(stated.n_tokens)} tokens"
+    yield Flag("fine-tune", f"{why}: at {percent(HIGHEST_MFU)} {tokens}")
+
+
+def _hours_disagree(stated: Stated) -> Iterator[Flag]:
+    """Two ways to the hours that lead to different ones, but for a bill that is off by a node."""
+    first, *others = stated.ways
+    for way in others:
+        ratio = way.gpu_hours / first.gpu_hours
+        if abs(ratio - 1) <= way.tolerance or (way.name == "bill" and _node_ratio(stated, ratio)):
+            continue
+        told = f"{way.text} are {number(ratio)} times {first.text}"
+        mfu = f"they imply {percent(stated.mfu / ratio)} and not {percent(stated.mfu)}"
+        yield Flag("hours disagree", f"{told}: {mfu}; {_why_hours(stated, way, ratio)}")
+
+
+def _why_hours(stated: Stated, way: Way, ratio: float) -> str:
+    if _node_ratio(stated, ratio):
+        return f"the smaller may be hours of nodes with {stated.gpus_per_node} GPUs"
+    if way.name == "bill":
+        return "a discount, idle hours or a part of the run make such a gap"
+    return "a ramp, spares, calendar days or a part of the run make such a gap"
+
+
+def _node_ratio(stated: Stated, ratio: float) -> bool:
+    """Whether two figures differ by about the GPUs of a node."""
+    per_node = stated.gpus_per_node
+    return per_node > 1 and abs(max(ratio, 1 / ratio) / per_node - 1) <= NEAR_NODE
+
+
+def _node_price(stated: Stated) -> Iterator[Flag]:
+    """A price of a node taken for a GPU's, or a GPU's for a node's: at most one flag."""
+    ways = {way.name: way for way in stated.ways}
+    if "bill" in ways and len(ways) > 1 and _node_ratio(stated, ways["bill"].gpu_hours / stated.gpu_hours):
+        yield _node_bill(stated, ways["bill"])
+    else:
+        yield from _node_quote(stated)
+
+
+def _node_bill(stated: Stated, bill: Way) -> Flag:
+    ratio, per_node = bill.gpu_hours / stated.gpu_hours, stated.gpus_per_node
+    paid, price = stated.usd or 0.0, stated.usd_per_gpu_hour or 0.0
+    told = f"{bill.text} are {number(ratio)} times {stated.ways[0].text}"
+    if ratio > 1:
+        either = f"at the price of a GPU the bill is {usd(paid / per_node)}"
+        other = f"if the hours are of nodes, they imply {percent(stated.mfu / per_node)}"
+    else:
+        either = f"as the price of a node it is {usd(price / per_node)} a GPU-hour"
+        other = f"if it is a GPU's, the bill is {usd(paid * per_node)}"
+    return Flag("node price", f"{told}, about a node of {per_node}: {either}; {other}")
+
+
+def _node_quote(stated: Stated) -> Iterator[Flag]:
+    price = stated.usd_per_gpu_hour or stated.paid_usd_per_gpu_hour
+    quotes = tables.quotes(stated.gpu.name) if stated.gpu.name in tables.gpus() else []
+    if price is None or not quotes or stated.gpus_per_node == 1:
+        return
+    low = min(quote.usd_per_gpu_hour for quote in quotes)
+    high = max(quote.usd_per_gpu_hour for quote in quotes)
+    dearest = max((quote.usd_per_gpu_hour for quote in quotes if quote.purchase == "on_demand"), default=high)
+    hours_are_too_few = stated.ways[0].name == "bill" and stated.bounded_mfu > HIGHEST_MFU
+    per_node, above = stated.gpus_per_node, 1 if hours_are_too_few else DEAREST_FACTOR
+    for factor, suspicious, reading in (
+        (1 / per_node, price > dearest * above, f"if it is the price of a node of {per_node}, a GPU's is"),
+        (per_node, price < low / DEAREST_FACTOR, f"if a GPU's price was divided by the {per_node} of a node, it is"),
+    ):
+        if suspicious and low * (1 - NEAR_QUOTE) <= price * factor <= high * (1 + NEAR_QUOTE):
+            told = f"{usd(price)} a GPU-hour lies outside our quotes of {stated.gpu.name}, {usd(low)} to {usd(high)}"
+            yield Flag("node price", f"{told}; {reading} {usd(price * factor)}{_with_price(stated, factor)}")
+
+
+def _with_price(stated: Stated, factor: float) -> str:
+    """What follows from a price that is so many times the stated one."""
+    if stated.usd is None:
+        return ""
+    if stated.ways[0].name == "bill":
+        true_hours = stated.gpu_hours / factor
+        return f", which buys {hours(true_hours)} at an MFU of {percent(stated.mfu * factor)}"
+    return f", and the bill {usd(stated.usd * factor)}"
+
+
+def _published(stated: Stated) -> Iterator[Flag]:
+    """A published MFU that is not the implied one, by a ratio with a known cause."""
+    if stated.mfu_published is None:
+        return
+    ratio = stated.mfu_published / stated.mfu
+    told = f"the published {percent(stated.mfu_published)} is {number(ratio)} times the implied {percent(stated.mfu)}"
+    yield from _other_peak(stated, ratio, told)
+    if abs(ratio / HFU_OVER_MFU - 1) <= NEAR_HFU:
+        without = percent(stated.mfu_published / HFU_OVER_MFU)
+        yield Flag("hfu", f"{told}; if it counts a recomputed forward pass, it is HFU, and the MFU is {without}")
+    yield from _attention(stated, ratio, told)
+    if 1 / ratio < GOODPUT_SHORTFALL:
+        why = "stops, a ramp, spares or calendar days take the rest of the hours"
+        ideal = hours(stated.gpu_hours / ratio)
+        yield Flag("goodput", f"{told}; if both are right, goodput is {percent(1 / ratio)}: {ideal} train, and {why}")
+
+
+def _other_peak(stated: Stated, ratio: float, told: str) -> Iterator[Flag]:
+    """A published MFU that is half of the implied one, or double."""
+    double = percent(SPARSE_OVER_DENSE * (stated.mfu_published or 0.0))
+    if abs(ratio * SPARSE_OVER_DENSE - 1) <= NEAR_HALF:
+        if stated.precision == "fp8":
+            yield Flag("fp8 peak", f"{told}; counted against the FP8 peak, it is {double} of the 16-bit one")
+        elif _has_sparse_peak(stated.gpu):
+            yield Flag("sparse peak", f"{told}; counted against the sparse peak, it is {double} of the dense one")
+    elif abs(ratio / SPARSE_OVER_DENSE - 1) <= NEAR_DOUBLE and _has_sparse_peak(stated.gpu):
+        half = percent((stated.mfu_published or 0.0) / SPARSE_OVER_DENSE)
+        yield Flag("sparse peak", f"{told}; if its FLOP were counted from the sparse peak, it is {half}")
+
+
+def _has_sparse_peak(gpu: tables.Gpu) -> bool:
+    """Whether the maker prints a sparse peak: NVIDIA since TF32, AMD since FP8."""
+    return gpu.vendor in ("NVIDIA", "AMD") and ("tf32" if gpu.vendor == "NVIDIA" else "fp8") in gpu.peak_flop_per_s
+
+
+def _attention(stated: Stated, ratio: float, told: str) -> Iterator[Flag]:
+    if stated.seq_len is None or stated.n_params is None or ratio < LEAST_ATTENTION_GAP:
+        return
+    for causal, scores in ((False, "all scores"), (True, "the scores that are not masked")):
+        added = _attention_fraction(stated.n_params, stated.seq_len, causal=causal)
+        if abs(ratio / (1 + added) - 1) <= NEAR_ATTENTION:
+            counted = f"{scores} of {number(stated.seq_len)} tokens add {percent(added)} to 6ND"
+            yield Flag("attention", f"{told}; {counted}, which makes {percent(stated.mfu * (1 + added))}")
+            return
+
+
+def _attention_fraction(n_params: float, seq_len: float, *, causal: bool) -> float:
+    """The attention scores of a plausible shape of that size, over 6N."""
+    shape = architectures.of_size(min(max(n_params, _SMALLEST_SHAPE), _LARGEST_SHAPE))
+    scores = shape.flop_parts(seq_len, causal=causal)["scores"]
+    return scores / (TRAINING_FLOP_PER_PARAM_TOKEN * shape.n_params)
