@@ -3,8 +3,9 @@
 Each notebook's evaluation is a room of its own: `sizing` is that of the Chinchilla frontier.
 """
 
-from costkit.plan import buying, fitting, sizing
+from costkit.plan import buying, costing, fitting, sizing
 from costkit.plan.buying import Savings, savings
+from costkit.plan.costing import Page, page
 from costkit.plan.differences import Change, changes
 from costkit.plan.files import anchored, from_dict, names, parse_overrides, read, replace
 from costkit.plan.fitting import Footprint, footprint
@@ -19,12 +20,14 @@ __all__ = [
     "Footprint",
     "Frontier",
     "Input",
+    "Page",
     "Plan",
     "PlanError",
     "Savings",
     "anchored",
     "buying",
     "changes",
+    "costing",
     "fields",
     "fitting",
     "footprint",
@@ -32,6 +35,7 @@ __all__ = [
     "frontier",
     "inputs",
     "names",
+    "page",
     "parse_overrides",
     "read",
     "replace",

@@ -6,13 +6,19 @@
 """
 
 from costkit.training import batches, parallel
+from costkit.training.batches import critical_batch_tokens, steps_factor, tokens_factor
 from costkit.training.cases import attention_ratio
 from costkit.training.efficiency import Efficiency, efficiency
+from costkit.training.energy import Energy, energy
+from costkit.training.goodput import Goodput, goodput
 from costkit.training.hardware import OnGpu, compare, has_format, tuned_mfu
 from costkit.training.prices import Doubt, Price, doubts, flip_usd_per_gpu_hour, price, quoted, read_price
 from costkit.training.reverse import Audit, Check, audit, implied_mfu
 from costkit.training.runs import Run, budget_flop, flop, run, steady_mfu, usd_per_flop
+from costkit.training.scale import Scaled, cheapest_by, frontier, scale_out, weak_scaling
 from costkit.training.scorecard import Score, Scored, named, scored, scores, scores_sentence
+from costkit.training.smi_logs import SmiLog, read_smi_log
+from costkit.training.stalls import Stall, stall, stall_from_log
 from costkit.training.steady import measured_mfu, published_goodput
 from costkit.training.suspicions import Flag
 
@@ -21,21 +27,31 @@ __all__ = [
     "Check",
     "Doubt",
     "Efficiency",
+    "Energy",
     "Flag",
+    "Goodput",
     "OnGpu",
     "Price",
     "Run",
+    "Scaled",
     "Score",
     "Scored",
+    "SmiLog",
+    "Stall",
     "attention_ratio",
     "audit",
     "batches",
     "budget_flop",
+    "cheapest_by",
     "compare",
+    "critical_batch_tokens",
     "doubts",
     "efficiency",
+    "energy",
     "flip_usd_per_gpu_hour",
     "flop",
+    "frontier",
+    "goodput",
     "has_format",
     "implied_mfu",
     "measured_mfu",
@@ -45,11 +61,18 @@ __all__ = [
     "published_goodput",
     "quoted",
     "read_price",
+    "read_smi_log",
     "run",
+    "scale_out",
     "scored",
     "scores",
     "scores_sentence",
+    "stall",
+    "stall_from_log",
     "steady_mfu",
+    "steps_factor",
+    "tokens_factor",
     "tuned_mfu",
     "usd_per_flop",
+    "weak_scaling",
 ]

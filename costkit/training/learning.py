@@ -20,7 +20,7 @@ from costkit.scaling import TRAINING_FLOP_PER_PARAM_TOKEN
 from costkit.training.cases import CHIPS, Array, Case
 from costkit.units import HOUR, Range
 
-NOT_LEARNED_FROM = ("wrong_scope", "conflict", "encoder_decoder", "teacher")
+NOT_LEARNED_FROM = ("wrong_scope", "conflict", "encoder_decoder", "teacher", "ramp")
 """Anomalies with a known cause that makes a row's MFU another quantity."""
 TAIL = 0.1
 HIGHEST_MFU = 0.70

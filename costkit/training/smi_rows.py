@@ -267,7 +267,7 @@ def _minute_s(text: str) -> float:
 def _second_s(text: str) -> float:
     if not _SECONDS.fullmatch(text) or float(text[1:]) >= MINUTE:
         raise ValueError(text)
-    return float(text[1:])
+    return round(float(text[1:]), 6)  # finer ones are lost in a sum since 1970
 
 
 def _quantity(unit: str, most: float) -> Callable[[str], float]:

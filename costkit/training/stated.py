@@ -61,14 +61,13 @@ class Stated:
         return self.flop_per_s / self.gpu.half_precision_flop_per_s
 
     @property
-    def peak_flop_per_s(self) -> float:
-        """The dense peak of the precision that the run used."""
-        return peak_flop_per_s(self.gpu, self.precision)
-
-    @property
     def bounded_mfu(self) -> float:
-        """The share of the run's own peak that its FLOP take, as far as they are known: what a bound may be held to."""
-        return self.flop_per_s / self.peak_flop_per_s / FLOP_OVERCOUNT[self.kind]
+        """The share of the peak of its own precision that the run takes: what a bound may be held to."""
+        return self.share_of_peak(self.precision)
+
+    def share_of_peak(self, precision: str) -> float:
+        """The share of a precision's dense peak that the run takes, less what 6ND counts too much."""
+        return self.flop_per_s / peak_flop_per_s(self.gpu, precision) / FLOP_OVERCOUNT[self.kind]
 
     @property
     def paid_usd_per_gpu_hour(self) -> float | None:
@@ -112,7 +111,7 @@ def ways(
         found.append(Way("calendar", f"the {hours(product)} of {n_gpus:,g} GPUs for {days:g} days", product))
     if usd_paid is not None and usd_per_gpu_hour is not None:
         bought = usd_paid / usd_per_gpu_hour
-        text = f"the {hours(bought)} that {usd(usd_paid)} buy at {usd(usd_per_gpu_hour)}"
+        text = f"the {hours(bought)} that {usd(usd_paid)} buy at {rate(usd_per_gpu_hour)}"
         found.append(Way("bill", text, bought, max(HOURS_TOLERANCE, min(LARGEST_ROUNDING, _rounding(usd_paid)))))
     if not found:
         raise ValueError("There are no hours: give gpu_hours, or n_gpus and days, or usd and usd_per_gpu_hour.")
@@ -132,3 +131,12 @@ def hours(value: float) -> str:
     ('184K GPU-hours', '24.3 GPU-hours')
     """
     return f"{count(value)} GPU-hours"
+
+
+def rate(usd_per_gpu_hour: float) -> str:
+    """A price with its cents, which `usd` leaves out from ten dollars on.
+
+    >>> rate(12.29)
+    '$12.29'
+    """
+    return f"${usd_per_gpu_hour:,.2f}"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from costkit import architectures, tables
 from costkit.scaling import TRAINING_FLOP_PER_PARAM_TOKEN
-from costkit.training.stated import FLOP_OVERCOUNT, Stated, Way, hours
+from costkit.training.stated import FLOP_OVERCOUNT, Stated, Way, hours, peak_flop_per_s, rate
 from costkit.units import BILLION, TFLOP, TRILLION, count, number, percent, usd
 
 HIGHEST_MFU, HIGH_MFU, LOW_MFU = 0.70, 0.60, 0.15
@@ -30,7 +30,11 @@ _SMALLEST_SHAPE, _LARGEST_SHAPE = BILLION / 100, 300 * BILLION
 
 @dataclass(frozen=True)
 class Flag:
-    """One oddity: its kind in a word or two, and a sentence on it."""
+    """One oddity: its kind in a word or two, and what it is, by how much, and what the figures would be if it were so.
+
+    Kinds: `impossible`, `check`, `low`; `sparse peak`, `fp8`, `fp8 peak`; `per trillion`, `fine-tune`,
+    `encoder-decoder`; `hours disagree`, `node price`; `hfu`, `attention`, `goodput`.
+    """
 
     kind: str
     text: str
@@ -40,7 +44,7 @@ class Flag:
 
 
 def flags(stated: Stated) -> tuple[Flag, ...]:
-    """Everything that is odd about the figures, the gravest first."""
+    """Everything that is odd about the figures, an MFU beyond the bounds first."""
     looks = (bounds, _per_trillion, _encoder_decoder, _hours_disagree, _node_price, _published)
     found = [flag for look in looks for flag in look(stated)]
     return (*found, *_fine_tune(stated, {flag.kind for flag in found}))
@@ -52,15 +56,15 @@ def bounds(stated: Stated) -> Iterator[Flag]:
         yield from _impossible(stated)
     elif stated.bounded_mfu > HIGH_MFU:
         why = "is more than nearly all published runs reach; are all the GPU-hours counted?"
-        yield Flag("check", f"{_implied(stated)} {why}")
+        yield Flag("check", f"{_implied(stated, stated.precision)} {why}")
     else:
         yield from _low(stated)
 
 
-def _implied(stated: Stated) -> str:
-    precision = "16-bit" if stated.precision in ("bf16", "fp16") else stated.precision.upper()
-    peak = f"{number(stated.peak_flop_per_s / TFLOP)} TFLOP/s"
-    return f"{percent(stated.bounded_mfu)} of the dense {precision} peak of {stated.gpu.name}, {peak},"
+def _implied(stated: Stated, precision: str) -> str:
+    name = "16-bit" if precision in ("bf16", "fp16") else precision.upper()
+    peak = f"{number(peak_flop_per_s(stated.gpu, precision) / TFLOP)} TFLOP/s"
+    return f"{percent(stated.share_of_peak(precision))} of the dense {name} peak of {stated.gpu.name}, {peak},"
 
 
 def _impossible(stated: Stated) -> Iterator[Flag]:
@@ -68,24 +72,27 @@ def _impossible(stated: Stated) -> Iterator[Flag]:
     why = f"is above {percent(HIGHEST_MFU)}, which no published run exceeds"
     where = "check the GPU-hours, the GPU, and whether the FLOP include another model's"
     least = hours(stated.gpu_hours * share / HIGHEST_MFU)
-    yield Flag("impossible", f"{_implied(stated)} {why}; {where}; at {percent(HIGHEST_MFU)} they take {least}")
-    if share / SPARSE_OVER_DENSE <= HIGH_MFU:
+    yield Flag(
+        "impossible",
+        f"{_implied(stated, stated.precision)} {why}; {where}; at {percent(HIGHEST_MFU)} they take {least}",
+    )
+    if share / SPARSE_OVER_DENSE <= HIGH_MFU and _has_sparse_peak(stated.gpu):
         half = f"half of it, {percent(share / SPARSE_OVER_DENSE)}, would be plausible"
         yield Flag("sparse peak", f"{half}; FLOP counted from a sparse peak are double, and hours planned with it half")
-    peak = stated.peak_flop_per_s
-    of_fp8 = share * peak / stated.gpu.peak_flop_per_s.get("fp8", peak)
+    of_fp8 = stated.share_of_peak("fp8") if "fp8" in stated.gpu.peak_flop_per_s else share
     if of_fp8 < share and of_fp8 <= HIGHEST_MFU:
         yield Flag("fp8", f"a run in FP8 may pass this bound; of the FP8 peak it is {percent(of_fp8)}")
 
 
 def _low(stated: Stated) -> Iterator[Flag]:
-    peak = min(stated.peak_flop_per_s, stated.gpu.half_precision_flop_per_s)
-    share = stated.flop_per_s / peak / FLOP_OVERCOUNT[stated.kind]
+    """Little of the 16-bit peak, or of the run's own where that is lower: FP8 raises the peak more than the speed."""
+    precision = max(stated.precision, "bf16", key=stated.share_of_peak)
+    share = stated.share_of_peak(precision)
     if share < LOW_MFU:
         why = "is less than most published runs reach; the GPU-hours may cover more than this run"
         which = "a teacher's passes, other stages, failed attempts"
         rest = f"at {percent(LOW_MFU)} it takes {hours(stated.gpu_hours * share / LOW_MFU)}"
-        yield Flag("low", f"{_implied(stated)} {why}: {which}; {rest} of the {hours(stated.gpu_hours)}")
+        yield Flag("low", f"{_implied(stated, precision)} {why}: {which}; {rest} of the {hours(stated.gpu_hours)}")
 
 
 def _per_trillion(stated: Stated) -> Iterator[Flag]:
@@ -162,7 +169,7 @@ def _node_bill(stated: Stated, bill: Way) -> Flag:
         either = f"at the price of a GPU the bill is {usd(paid / per_node)}"
         other = f"if the hours are of nodes, they imply {percent(stated.mfu / per_node)}"
     else:
-        either = f"as the price of a node it is {usd(price / per_node)} a GPU-hour"
+        either = f"as the price of a node it is {rate(price / per_node)} a GPU-hour"
         other = f"if it is a GPU's, the bill is {usd(paid * per_node)}"
     return Flag("node price", f"{told}, about a node of {per_node}: {either}; {other}")
 
@@ -182,8 +189,8 @@ def _node_quote(stated: Stated) -> Iterator[Flag]:
         (per_node, price < low / DEAREST_FACTOR, f"if a GPU's price was divided by the {per_node} of a node, it is"),
     ):
         if suspicious and low * (1 - NEAR_QUOTE) <= price * factor <= high * (1 + NEAR_QUOTE):
-            told = f"{usd(price)} a GPU-hour lies outside our quotes of {stated.gpu.name}, {usd(low)} to {usd(high)}"
-            yield Flag("node price", f"{told}; {reading} {usd(price * factor)}{_with_price(stated, factor)}")
+            told = f"{rate(price)} a GPU-hour lies outside our quotes of {stated.gpu.name}, {rate(low)} to {rate(high)}"
+            yield Flag("node price", f"{told}; {reading} {rate(price * factor)}{_with_price(stated, factor)}")
 
 
 def _with_price(stated: Stated, factor: float) -> str:

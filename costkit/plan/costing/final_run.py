@@ -1,0 +1,97 @@
+"""What does the final run take? Its hours and dollars, what of them computes, and what spot adds.
+
+- Goodput is what the plan says or what published runs kept; where failures and checkpoints alone, as the plan sets
+  them, leave less, it is that.
+- On spot, interruptions multiply the hours by the closed form of memoryless lives, whatever the plan's law is.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from costkit import spot, training
+from costkit.plan.buying import setup
+from costkit.plan.buying.answer import memoryless
+from costkit.plan.reached import Reached, n_active_params, reached
+from costkit.plan.schema import Plan
+from costkit.units import MINUTE, Range
+
+
+@dataclass(frozen=True)
+class FinalRun:
+    """The final run: what it takes, what it reaches, and the parts of goodput by mechanism.
+
+    `interrupted_ratio` is what spot multiplies the paid hours by, `waiting_ratio` the time, both 1 without spot and inf
+    where it practically never finishes. `run` has both inside.
+    """
+
+    flop: float
+    reached: Reached
+    run: training.Run
+    mechanism: training.Goodput
+    interrupted_ratio: float
+    waiting_ratio: float
+
+    @property
+    def computing_fraction(self) -> Range:
+        """The share of the paid hours in which the steady MFU is reached."""
+        return self.reached.goodput.times(1 / self.interrupted_ratio)
+
+    @property
+    def is_held_up_by_its_settings(self) -> bool:
+        """Whether failures and checkpoints, as the plan sets them, leave less than published runs or the plan say."""
+        return self.mechanism.fraction <= self.reached.goodput.mid
+
+
+def final_run(plan: Plan) -> FinalRun:
+    """The final run of a plan."""
+    found, kept = reached(plan), mechanism(plan)
+    found = _held_up(found, kept.fraction)
+    flop = training.flop(n_params=n_active_params(plan), n_tokens=plan.data.n_tokens)
+    paid, waited = _on_spot(plan) if plan.market.purchase == "spot" else (1.0, 1.0)
+    run = training.run(
+        flop=flop,
+        gpu=plan.hardware.gpu,
+        n_gpus=plan.hardware.n_gpus,
+        usd_per_gpu_hour=plan.hardware.usd_per_gpu_hour,
+        mfu=found.whole,
+    )
+    longer = replace(run, gpu_hours=run.gpu_hours.times(paid), usd=run.usd.times(paid), wall_s=run.wall_s.times(waited))
+    return FinalRun(flop, found, longer, kept, paid, waited)
+
+
+def mechanism(plan: Plan) -> training.Goodput:
+    """What failures, checkpoints, restarts, evaluation, ramp and spares take, as the plan sets them."""
+    asked, job = plan.training, setup.job(plan)
+    return training.goodput(
+        n_gpus=plan.hardware.n_gpus,
+        failures_per_gpu_day=setup.failures_per_gpu_day(plan),
+        checkpoint_every_s=asked.checkpoint_every_min * MINUTE,
+        checkpoint_write_s=job.checkpoint_write_s,
+        restart_s=job.restart_s,
+        evaluation_fraction=asked.evaluation_fraction,
+        ramp_fraction=asked.ramp_fraction,
+        spare_fraction=asked.spare_fraction,
+    )
+
+
+_LEAST_GOODPUT = 1e-6
+
+
+def _held_up(found: Reached, most: float) -> Reached:
+    """The goodput capped by what the plan's own settings leave; never 0, which no run could be told of."""
+    most = max(most, _LEAST_GOODPUT)
+    if found.has_own_goodput or most >= found.goodput.mid:
+        return found
+    kept = Range(*(min(end, most) for end in (found.goodput.low, found.goodput.mid, found.goodput.high)))
+    return replace(found, goodput=kept, whole=found.mfu.times(kept))
+
+
+def _on_spot(plan: Plan) -> tuple[float, float]:
+    """What interruptions multiply paid hours and time by; inf where the run practically never finishes."""
+    job = setup.job(plan)
+    market = memoryless(setup.market(plan, job, n_bytes=setup.checkpoint_bytes(plan)))
+    found = spot.expected(job, market)
+    ratios = found.billed_s.mean / job.work_s, found.wall_s.mean / job.work_s
+    return tuple(ratio if math.isfinite(ratio) else math.inf for ratio in ratios)  # type: ignore[return-value]

@@ -1,0 +1,105 @@
+"""On which GPUs, and how many? The plan on every GPU that is quoted, and on more and fewer of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from costkit import training
+from costkit.plan.costing.answer import Page
+from costkit.plan.files import replace
+from costkit.plan.fitting.answer import budget
+from costkit.plan.reached import batch_tokens, left_out
+from costkit.units import duration, number, percent, usd
+
+_MOST_GPUS = 2**17
+_NO_VERDICT = "cannot be said"
+
+
+@dataclass(frozen=True)
+class Placed:
+    """The run on one kind of GPU, whether it fits there, and the price at which the plan's own GPU would cost as much.
+
+    `flip_usd_per_gpu_hour` is the price of the plan's GPU above which this one is cheaper.
+    """
+
+    on: training.OnGpu
+    verdict: str
+    flip_usd_per_gpu_hour: float
+    is_own: bool
+
+
+def hardware(answer: Page) -> list[Placed]:
+    """The plan's run on every GPU with its number format and a quote, as many as it has, the cheapest first."""
+    plan = answer.plan
+    found = training.compare(
+        flop=answer.final.flop,
+        n_params=answer.n_active_params,
+        n_gpus=plan.hardware.n_gpus,
+        seq_len=plan.training.seq_len,
+        precision=plan.memory.precision,
+        purchase=plan.market.purchase,
+        left_out=left_out(plan),
+    )
+    return [_placed(answer, one) for one in found]
+
+
+def _placed(answer: Page, one: training.OnGpu) -> Placed:
+    plan = answer.plan
+    try:
+        verdict = budget(replace(plan, {"hardware.gpu": one.gpu.name})).verdict(one.gpu)
+    except ValueError:  # settings that this GPU can't have, such as its price against its own quotes
+        verdict = _NO_VERDICT
+    flip = training.flip_usd_per_gpu_hour(usd_of_other=one.run.usd.mid, gpu_hours=answer.final.run.gpu_hours.mid)
+    return Placed(one, verdict, flip, one.gpu.name == plan.hardware.gpu)
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """The run on other numbers of the plan's GPUs, the ones that none beats, and the cheapest in time."""
+
+    answer: Page
+    points: list[training.Scaled]
+    best: list[training.Scaled]
+    in_time: training.Scaled | None
+    critical_batch_tokens: float
+
+    @property
+    def sentence(self) -> str:
+        """What more GPUs buy, in a sentence."""
+        own = next(point for point in self.points if point.n_gpus == self.answer.plan.hardware.n_gpus)
+        fast = min(self.points, key=lambda point: point.wall_s.mid)
+        told = (
+            f"{own.n_gpus:,} GPUs take {duration(own.wall_s.mid)} for {usd(own.usd.mid)}; of the numbers tried here"
+            f" {fast.n_gpus:,} are fastest, {duration(fast.wall_s.mid)} for {usd(fast.usd.mid)}, with"
+            f" {percent(fast.efficiency_fraction)} of the speed per GPU and {number(fast.tokens_ratio)} times the tokens."
+        )
+        if self.answer.deadline_s is None:
+            return told
+        if self.in_time is None:
+            return f"{told} None is done by the deadline with its whole band."
+        cheapest = self.in_time
+        return f"{told} The cheapest by the deadline: {cheapest.n_gpus:,} GPUs for {usd(cheapest.usd.mid)}."
+
+
+def scaling(answer: Page) -> Scaling:
+    """The plan's run from one GPU, or one model-parallel group, up; a batch past the critical one needs more tokens.
+
+    The critical batch is Kaplan's at the loss of the plan's law; without a loss every batch is as good.
+    """
+    plan = answer.plan
+    sharers = plan.memory.tensor_parallel * plan.memory.pipeline_parallel * plan.memory.context_parallel
+    critical = training.critical_batch_tokens(loss=answer.loss.mid) if answer.loss else float("inf")
+    own = plan.hardware.n_gpus
+    counts = sorted({sharers * 2**k for k in range(18) if sharers * 2**k <= max(_MOST_GPUS, own)} | {own})
+    points = training.scale_out(
+        answer.final.run,
+        reference_n_gpus=own,
+        n_gpus=counts,
+        usd_per_gpu_hour=plan.hardware.usd_per_gpu_hour,
+        batch_tokens=batch_tokens(plan),
+        least_tokens_per_gpu=plan.training.seq_len / sharers,
+        critical_batch_tokens=critical,
+    )
+    deadline = answer.deadline_s
+    in_time = None if deadline is None else training.cheapest_by(points, deadline_s=deadline)
+    return Scaling(answer, points, training.frontier(points), in_time, critical)
