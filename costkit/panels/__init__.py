@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from costkit.panels.panel import Panel
 from costkit.panels.view import View
-from costkit.panels.views import FrontierView, MemoryView, SpotView
+from costkit.panels.views import FrontierView, MemoryView, PageView, SpotView
 from costkit.plan import Plan
 
-__all__ = ["Panel", "View", "frontier", "memory", "spot"]
+__all__ = ["Panel", "View", "frontier", "memory", "page", "spot"]
 
 MEMORY_KEYS = (
     "model.architecture",
@@ -42,6 +42,28 @@ SPOT_KEYS = (
     "market.notice_reliability_fraction",
     ("market.life_law", "market.elastic"),
 )
+
+
+PAGE_KEYS = (
+    ("model.n_params", "data.n_tokens"),
+    ("hardware.gpu", "hardware.n_gpus"),
+    ("hardware.usd_per_gpu_hour", "market.purchase"),
+    ("training.mfu", "training.goodput_fraction"),
+    ("memory.precision", "training.seq_len"),
+    ("scope.ablations_fraction", "market.deadline_days"),
+)
+
+
+def page(plan: Plan | str) -> Panel:
+    """What it costs and how long it takes: size, tokens, GPUs, price, MFU, goodput, number format, scope, deadline.
+
+    >>> from costkit import plan
+    >>> panel = page(plan.read("mpt-7b"))
+    >>> panel.set("hardware.n_gpus", "256")
+    >>> panel.headline.split(" costs ")[0]
+    'Training a model of 6.65B parameters on 1.00T tokens'
+    """
+    return Panel(plan, PageView(), PAGE_KEYS, name="page")
 
 
 def spot(plan: Plan | str) -> Panel:

@@ -49,6 +49,35 @@ SPOT_PLACES = {
 }
 
 
+PAGE_PLACES = {
+    "Bill": 2,
+    "Time": 2,
+    "GPU-hours": 2,
+    "MFU of the whole run": 3,
+    "Goodput": 3,
+    "Memory": 2,
+    "Loss": 2,
+    "Deadline": 1,
+    "Energy": 2,
+    "What it took": 4,
+    "Waiting for input": 6,
+}
+
+
+class PageView:
+    """The plan's bill with its range, by what it is paid for; what stands still in the picture is drawn once."""
+
+    def __init__(self) -> None:
+        self._figure: Figure | None = None
+
+    def __call__(self, plan: Plan) -> View:
+        """The answer for one plan. Its figure is the one of the call before, drawn anew."""
+        answer = plans.page(plan)
+        told = (answer.headline, answer.facts)
+        self._figure = figures.costing.bill(answer, reuse=self._figure)
+        return View(*told, self._figure, answer.rows(), answer.warnings, PAGE_PLACES)
+
+
 class SpotView:
     """The plan's bill and finish on spot, against on demand; what stands still in the picture is drawn once."""
 

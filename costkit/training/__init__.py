@@ -16,13 +16,25 @@ from costkit.training.prices import Doubt, Price, doubts, flip_usd_per_gpu_hour,
 from costkit.training.reverse import Audit, Check, audit, implied_mfu
 from costkit.training.runs import Run, budget_flop, flop, run, steady_mfu, usd_per_flop
 from costkit.training.scale import Scaled, cheapest_by, frontier, scale_out, weak_scaling
-from costkit.training.scorecard import Score, Scored, named, scored, scores, scores_sentence
+from costkit.training.scorecard import (
+    CONSTANT_MFU,
+    FAR_FACTOR,
+    Score,
+    Scored,
+    group_of,
+    named,
+    scored,
+    scores,
+    scores_sentence,
+)
 from costkit.training.smi_logs import SmiLog, read_smi_log
 from costkit.training.stalls import Stall, stall, stall_from_log
 from costkit.training.steady import measured_mfu, published_goodput
 from costkit.training.suspicions import Flag
 
 __all__ = [
+    "CONSTANT_MFU",
+    "FAR_FACTOR",
     "Audit",
     "Check",
     "Doubt",
@@ -52,6 +64,7 @@ __all__ = [
     "flop",
     "frontier",
     "goodput",
+    "group_of",
     "has_format",
     "implied_mfu",
     "measured_mfu",

@@ -1,7 +1,7 @@
 """What may a run's MFU depend on? Mechanisms, each with one term: its chip, size and scale, attention, number format.
 
-- A faster chip waits more for its memory and its network; small models on many GPUs wait most; on one node nothing
-  crosses the network.
+- A faster chip waits more for its memory and its network; small models on many GPUs wait most, from 70B on size helps
+  no more; on one node nothing crosses the network.
 - Attention is work that 6ND does not count; a number format speeds up the matrix products alone.
 - A chip without published runs stands between A100 and H100 by its arithmetic per byte of memory traffic.
 """
@@ -25,7 +25,7 @@ CHIPS = ("Ampere sm_80", "Hopper sm_90")
 """The chips with published runs of many families, the slower one first, as `Gpu.architecture` names them."""
 _REFERENCE = ("A100-SXM4-80GB", "H100-SXM5-80GB")
 _PEAKS = {"bf16-mixed": None, "fp16-mixed": None, "bf16": None, "fp32": "fp32", "tf32": "tf32", "fp8-mixed": "fp8"}
-_NODE, _TYPICAL_PARAMS = 8, 10 * BILLION
+_NODE, _TYPICAL_PARAMS, _LARGE_PARAMS = 8, 10 * BILLION, 70 * BILLION
 _SMALLEST_SHAPE, _LARGEST_SHAPE = BILLION / 100, 300 * BILLION
 
 
@@ -44,7 +44,7 @@ class Case:
         """Level and slope by size for each of the two chips, and the share of traffic that stays on one node."""
         t = place(self.gpu)
         on_node = min(1.0, _NODE / self.n_gpus)
-        size = math.log(self.n_params / _TYPICAL_PARAMS) * (1 - on_node)
+        size = math.log(min(self.n_params, _LARGE_PARAMS) / _TYPICAL_PARAMS) * (1 - on_node)
         return np.array([1 - t, t, (1 - t) * size, t * size, on_node])
 
     @property

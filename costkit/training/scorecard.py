@@ -21,6 +21,7 @@ from costkit.units import Range, percent
 
 OURS = "costkit"
 CONSTANT_MFU = 0.40
+FAR_FACTOR = 1.5
 GROUPS = {"A100-class": CHIPS[0], "H100-class": CHIPS[1], "other chips": ""}
 """What the scores are grouped by, as `Case.chip` names it."""
 _RECALLED = "recalled"
@@ -75,6 +76,15 @@ class Score:
     under_priced_fraction: float
 
 
+def group_of(gpu: tables.Gpu) -> str:
+    """The group that runs on a GPU are scored in.
+
+    >>> group_of(tables.gpu("H200-SXM-141GB"))
+    'H100-class'
+    """
+    return next((name for name, chip in GROUPS.items() if chip == gpu.architecture), "other chips")
+
+
 def factor(ratio: float) -> float:
     """How many times too large or too small a ratio is.
 
@@ -97,9 +107,8 @@ def scored() -> tuple[Scored, ...]:
 
 def _scored(row: Row) -> Scored:
     fit = learned(frozenset({row.run.family}))
-    group = next(name for name, chip in GROUPS.items() if chip == row.case.chip)
     others = [one.mfu for one in fit.like(row.case)]
-    return Scored(row.run, group, row.mfu, fit.mfu(row.case), CONSTANT_MFU, median(others))
+    return Scored(row.run, group_of(row.case.gpu), row.mfu, fit.mfu(row.case), CONSTANT_MFU, median(others))
 
 
 def scores(*, recalled: bool = False) -> list[Score]:

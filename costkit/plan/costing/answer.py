@@ -16,7 +16,7 @@ from costkit import memory, scaling, tables, training
 from costkit.plan.buying import setup
 from costkit.plan.costing import words
 from costkit.plan.costing.final_run import FinalRun, final_run
-from costkit.plan.costing.ledger import Line, lines
+from costkit.plan.costing.ledger import Line, lines, programmes
 from costkit.plan.costing.swings import Swing, swings
 from costkit.plan.costing.truth import Truth, truth
 from costkit.plan.costing.warnings import warnings
@@ -140,6 +140,11 @@ class Page:
     def rules_of_thumb(self) -> str:
         """What a tenth of MFU and half a dollar an hour do, in a sentence."""
         return words.rules_of_thumb(self)
+
+    @property
+    def programme(self) -> str:
+        """What a whole programme would come to, in a sentence."""
+        return words.programme(self, (programmes()[0].multiple, programmes()[-1].multiple))
 
     def numbers(self) -> dict[str, object]:
         """The answer as numbers; None for what is infinite."""

@@ -9,9 +9,10 @@ from costkit.plan.costing.answer import Page
 from costkit.plan.files import replace
 from costkit.plan.fitting.answer import budget
 from costkit.plan.reached import batch_tokens, left_out
-from costkit.units import duration, number, percent, usd
+from costkit.units import count, duration, percent, usd
 
 _MOST_GPUS = 2**17
+_A_QUARTER = 0.25
 _NO_VERDICT = "cannot be said"
 
 
@@ -64,21 +65,42 @@ class Scaling:
     critical_batch_tokens: float
 
     @property
+    def own(self) -> training.Scaled:
+        """The plan's own number of GPUs."""
+        return next(point for point in self.points if point.n_gpus == self.answer.plan.hardware.n_gpus)
+
+    @property
+    def furthest(self) -> training.Scaled:
+        """The fastest for at most a quarter more than the plan's own number costs."""
+        affordable = [point for point in self.points if point.usd.mid <= (1 + _A_QUARTER) * self.own.usd.mid]
+        return min(affordable, key=lambda point: point.wall_s.mid)
+
+    @property
     def sentence(self) -> str:
         """What more GPUs buy, in a sentence."""
-        own = next(point for point in self.points if point.n_gpus == self.answer.plan.hardware.n_gpus)
-        fast = min(self.points, key=lambda point: point.wall_s.mid)
-        told = (
-            f"{own.n_gpus:,} GPUs take {duration(own.wall_s.mid)} for {usd(own.usd.mid)}; of the numbers tried here"
-            f" {fast.n_gpus:,} are fastest, {duration(fast.wall_s.mid)} for {usd(fast.usd.mid)}, with"
-            f" {percent(fast.efficiency_fraction)} of the speed per GPU and {number(fast.tokens_ratio)} times the tokens."
-        )
+        own, far = self.own, self.furthest
+        told = f"{own.n_gpus:,} GPUs take {duration(own.wall_s.mid)} for {usd(own.usd.mid)}"
+        if far.n_gpus > own.n_gpus:
+            more = percent(far.usd.mid / own.usd.mid - 1)
+            told = f"{told}; {far.n_gpus:,} would take {duration(far.wall_s.mid)} for {more} more"
+        told = f"{told}. {self._batch}"
         if self.answer.deadline_s is None:
             return told
         if self.in_time is None:
-            return f"{told} None is done by the deadline with its whole band."
+            return f"{told} None of these numbers is done by the deadline with its whole band."
         cheapest = self.in_time
-        return f"{told} The cheapest by the deadline: {cheapest.n_gpus:,} GPUs for {usd(cheapest.usd.mid)}."
+        return f"{told} The cheapest by the deadline is {cheapest.n_gpus:,} GPUs for {usd(cheapest.usd.mid)}."
+
+    @property
+    def _batch(self) -> str:
+        """Where the batch begins to cost tokens."""
+        costly = next((point for point in self.points if point.tokens_ratio > 1 + _A_QUARTER), None)
+        if costly is None:
+            return "None of these numbers needs a batch that is too large for the loss."
+        return (
+            f"From {costly.n_gpus:,} on, one sequence a GPU makes a batch of {count(costly.batch_tokens)} tokens, and"
+            f" {percent(costly.tokens_ratio - 1)} more tokens for the same loss."
+        )
 
 
 def scaling(answer: Page) -> Scaling:

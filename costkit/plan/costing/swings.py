@@ -98,9 +98,9 @@ def _price(answer: Page) -> Swing | None:
 
 
 def _goodput(answer: Page) -> Swing | None:
-    """Goodput between the ends of what published runs kept, where the plan says none."""
+    """Goodput between the ends of what published runs kept; inside the MFU of whole runs where that is theirs."""
     final = answer.final
-    if final.reached.has_own_goodput or final.is_held_up_by_its_settings:
+    if final.reached.has_own_goodput or final.is_held_up_by_its_settings or final.reached.basis == PUBLISHED:
         return None
     kept, own = training.published_goodput(), final.reached.goodput.mid
     share = own / kept.mid

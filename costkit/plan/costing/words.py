@@ -92,7 +92,7 @@ def hours(value: float) -> str:
 def _basis(answer: Page) -> str:
     reached = answer.final.reached
     if reached.basis == PUBLISHED:
-        return f"as {reached.like.n_runs} published runs" if reached.like.is_of_chip else "as runs on other chips"
+        return f"as {reached.like.n_runs} published runs tell" if reached.like.is_of_chip else "as other chips tell"
     return "as the plan has it" if reached.basis == GIVEN else "as measured"
 
 
@@ -171,8 +171,8 @@ def risk(answer: Page) -> str:
             answer.final.reached.basis == GIVEN and run.mfu.mid > like.high,
             (
                 f"an MFU of {percent(run.mfu.mid)} over the whole run is more than nine in ten published runs like it"
-                f" reached, {percent(like.low)} to {percent(like.high)}: at their middle of {percent(like.mid)} it costs"
-                f" {usd(answer.final_usd * run.mfu.mid / like.mid)}"
+                f" reached, {percent(like.low)} to {percent(like.high)}: at their middle of {percent(like.mid)} it"
+                f" costs {usd(answer.final_usd * run.mfu.mid / like.mid)}"
             ),
         ),
         (

@@ -1,0 +1,127 @@
+"""What does the bill consist of, and how wide is it? Low, middle and high, each taken apart; what happened, a line."""
+
+from __future__ import annotations
+
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from costkit.figures import style
+from costkit.figures.costing.axis import round_top, usd_ticks
+from costkit.figures.layers import Layered
+from costkit.plan import Page
+from costkit.units import Range, percent, usd
+
+_BOX = (0.2, 0.15, 0.77, 0.62)
+_HEIGHT, _ROOM, _SMALL = 0.62, 1.22, 0.06
+_ROWS = ("if it goes as well as\none run in ten", "in the middle", "if it goes as badly as\none run in ten")
+_GROUPS = {
+    "compute": ("computing", style.BLUE),
+    "goodput": ("stops and restarts", style.ORANGE),
+    "scope": ("around the run", style.GREEN),
+    "storage": ("storage and network", style.GREY),
+}
+
+
+def bill(answer: Page, *, reuse: Figure | None = None) -> Figure:
+    """The bill at the low, the middle and the high end of its range, by what it is paid for.
+
+    `reuse` is a figure that this function made before: it is drawn anew in place where its axes still hold.
+    """
+    top = round_top(_ROOM * _needed(answer))
+    key = ("costing.bill", top)
+    made = reuse if isinstance(reuse, Layered) and reuse.key == key else _still(top, key)
+    made.clear_moving()
+    made.set_label(_alt(answer))
+    made.move(style.title(made, _finding(answer)))
+    (ax,) = made.axes
+    for artist in (*_bars(ax, answer), *_key(made, answer), *_truth(ax, answer)):
+        made.move(artist)
+    return made
+
+
+def _needed(answer: Page) -> float:
+    told = answer.truth.usd if answer.truth else 0.0
+    return max(min(answer.usd.high, 1e15), told, 1e-6)
+
+
+def _finding(answer: Page) -> str:
+    total = answer.usd
+    if total.low == total.high:
+        return f"{usd(total.mid)}, if MFU and goodput are what the plan says"
+    return f"{usd(total.mid)}, in eight of ten cases between {usd(total.low)} and {usd(total.high)}"
+
+
+def _alt(answer: Page) -> str:
+    parts = ", ".join(f"{name} {usd(amount.mid)}" for name, (amount, _) in _parts(answer).items())
+    return " ".join([answer.headline, f"In the middle: {parts}.", *answer.warnings])
+
+
+def _parts(answer: Page) -> dict[str, tuple[Range, str]]:
+    """Dollars and colour of each group that has any, by its name."""
+    found = {}
+    for group, (name, color) in _GROUPS.items():
+        total = Range.exact(0.0)
+        for line in answer.lines:
+            total = total.plus(line.usd) if line.group == group else total
+        if total.high > 0:
+            found[name] = (total, color)
+    return found
+
+
+def _still(top: float, key: object) -> Layered:
+    made = Layered((style.WIDTH, style.HEIGHT), key)
+    ax = style.axes(made, _BOX)
+    ax.spines["left"].set_visible(False)
+    ax.set_xlim(0, top)
+    ax.set_ylim(-0.6, 2.75)
+    usd_ticks(ax, top, "US dollars")
+    ax.set_yticks([2, 1, 0], _ROWS)
+    ax.tick_params(axis="y", length=0)
+    return made
+
+
+def _bars(ax: Axes, answer: Page) -> list[Artist]:
+    found: list[Artist] = []
+    parts = _parts(answer)
+    for row, end in zip((2, 1, 0), ("low", "mid", "high"), strict=True):
+        at = 0.0
+        for amount, color in parts.values():
+            width = getattr(amount, end)
+            bars = ax.barh(row, width, _HEIGHT, left=at, color=color, edgecolor="white", linewidth=0.6, zorder=3)
+            found += list(bars)
+            at += width
+        bold = end == "mid"
+        found.append(style.label(ax, (at, row), usd(at), color=style.INK, offset=(6, 0), bold=bold, ground=True))
+    return found
+
+
+def _key(figure: Figure, answer: Page) -> list[Artist]:
+    """The groups in words in their colours, with their share of the middle, along a line under the title."""
+    found: list[Artist] = []
+    at, y = _BOX[0], 0.835
+    for name, (amount, color) in _parts(answer).items():
+        share = amount.mid / answer.usd.mid
+        text = f"{name} {usd(amount.mid)}" + (f", {percent(share)}" if share >= _SMALL else "")
+        found.append(
+            figure.text(
+                at, y, text, color=color, fontsize=style.NORMAL, fontweight="bold", parse_math=False, va="center"
+            )
+        )
+        at += 0.0088 * len(text) + 0.025
+    return found
+
+
+def _truth(ax: Axes, answer: Page) -> list[Artist]:
+    """What the published run took, at the plan's price, as a line across."""
+    truth = answer.truth
+    if truth is None:
+        return []
+    line = ax.axvline(truth.usd, color=style.RED, linewidth=1.6, linestyle=(0, (4, 2)), zorder=4, ymax=0.9)
+    ha: style.Side = "right" if truth.usd > 0.7 * ax.get_xlim()[1] else "left"
+    aside = -5 if ha == "right" else 5
+    text = f"it took {usd(truth.usd)} at this price"
+    return [
+        line,
+        style.label(ax, (truth.usd, 2.62), text, color=style.RED, offset=(aside, 0), ha=ha, bold=True, ground=True),
+    ]
