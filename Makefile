@@ -46,7 +46,7 @@ $(READY): requirements.lock pyproject.toml
 
 lab: $(READY)
 	@echo "Opening the workbook. If no browser appears, copy the address below; Ctrl-C stops it."
-	@$(VENV_PYTHON) -m jupyterlab --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/notebooks/01_chinchilla_frontier.ipynb \
+	@$(VENV_PYTHON) -m jupyterlab --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/notebooks/00_plan_on_a_page.ipynb \
 	  --ServerApp.port_retries=100 --log-level=$(if $(JUPYTER_TOKEN),INFO,ERROR) \
 	  $$(test "$$(id -u)" != 0 || echo --allow-root) $(ARGS)
 

@@ -36,8 +36,8 @@ def redraws_s(panel: panels.Panel, key: str) -> list[float]:
 
 def main() -> None:
     """One row a slider, then all of them together, for each panel."""
-    for name, panel in (("frontier", panels.frontier("case-50k")), ("spot", panels.spot("case-50k"))):
-        measure(name, panel)
+    for made in (panels.page, panels.frontier, panels.spot):
+        measure(made.__name__, made("case-50k"))
 
 
 def measure(name: str, panel: panels.Panel) -> None:

@@ -14,7 +14,10 @@ import pytest
 from costkit import plan, report, scaling, tables
 from costkit.cli import main
 
-COMMANDS = ("report", "plan", "frontier", "memory", "spot", "fit", "gpus", "laws", "quotes", "sources", "notebooks")
+COMMANDS = (
+    *("report", "plan", "page", "frontier", "memory", "spot", "audit", "stall", "scores", "fit"),
+    *("gpus", "laws", "quotes", "sources", "notebooks"),
+)
 
 
 @pytest.fixture
@@ -158,6 +161,11 @@ def test_plan_save_writes_the_file(folder: Path, capsys: pytest.CaptureFixture[s
         (["report", "-o", ""], "--out needs the name of a folder, not an empty one"),
         (["gpus", "--replace"], "--replace is about a file: give its name with -o"),
         (["fit", "/dev/zero"], "'/dev/zero' is not a regular file"),
+        (["page", "--plan", "case-50"], "Did you mean 'case-50k'?"),
+        (["audit", "--plan", "case-50"], "Did you mean 'case-50k'?"),
+        (["stall", "--step", "2", "--wait", "1", "--plan", "case-50"], "Did you mean 'case-50k'?"),
+        (["stall", "/dev/zero"], "'/dev/zero' is not a regular file"),
+        (["stall", "~no-such-user/log.csv"], "there is no home folder for '~no-such-user/log.csv'"),
     ],
 )
 def test_bad_input_is_one_sentence_and_leaves_no_file(
@@ -395,6 +403,10 @@ def test_failed_write_keeps_the_old_file(
         ["plan", "show"],
         ["plan", "list"],
         ["plan", "save"],
+        ["page", "--csv"],
+        ["audit", "--plan", "case-50k"],
+        ["stall", "--step", "2", "--wait", "1"],
+        ["scores", "--csv"],
         ["gpus"],
         ["laws", "--csv"],
         ["quotes", "--json"],

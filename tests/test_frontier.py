@@ -565,7 +565,7 @@ def test_what_needs_a_loss_is_unanswered_by_a_law_without_one(ask: Callable[[Fro
 def test_a_fine_tune_s_headline_is_what_it_costs() -> None:
     """The compute, dollars and time of the plan as it is, and that no law speaks of its quality."""
     found = plan.frontier(plan.read("finetune-7b"))
-    spent, run = float(found.planned.flop), sizing.answer.run_of(found.plan, float(found.planned.flop))
+    spent, run = float(found.planned.flop), found.planned_run
     assert found.headline == (
         f"Fine-tuning {words.model(found.planned)} takes {flop(spent)}, {usd(run.usd.mid)} and "
         f"{duration(run.wall_s.mid)} on 8 A100-SXM4-80GB; laws of training from scratch say nothing of its quality."

@@ -43,7 +43,7 @@ class Recorder:
             raise self.error
         if plan.training.budget_usd < 1000:
             raise ValueError("the budget is too small for any model: give at least $1,000")
-        words = f"{plan.training.budget_usd:.17g} on {plan.hardware.n_gpus} at {plan.training.mfu:g}: {plan.title}"
+        words = f"{plan.training.budget_usd:.17g} on {plan.hardware.n_gpus} at {plan.training.mfu}: {plan.title}"
         figure = Figure((2, 1), label=f'Map of "{plan.title}"')
         figure.text(0.1, 0.5, words, parse_math=False)
         return View(
@@ -1074,3 +1074,75 @@ def test_however_else_it_is_bought_its_bill_has_a_place(purchase: str) -> None:
     shown = SpotView()(plan.read("case-50k", {"market.purchase": purchase}))
     labels = [label for label, _ in shown.facts]
     assert [label for label in labels if label not in shown.places] == []
+
+
+# ---- the plan on a page
+
+
+@pytest.mark.parametrize("name", plan.names())
+def test_the_page_panel_opens_on_every_plan(name: str) -> None:
+    """Each plan that ships has an answer, and its panel shows the same picture as the page."""
+    panel = panels.page(plan.read(name))
+    answer = plan.page(plan.read(name))
+    assert (panel.message, panel.fault, panel.presets.value) == ("", None, name)
+    assert panel.headline == answer.headline
+    assert image(panel) == figures.png(figures.costing.bill(answer))
+
+
+def test_the_page_panel_has_six_groups_of_keys_of_the_plan() -> None:
+    """No more than a reader can survey, and each control is a value that a plan file can hold."""
+    panel = panels.page("case-50k")
+    assert len(panel.children[2].children[0].children) == 6
+    assert [key for key in panel.controls if key not in plan.fields()] == []
+
+
+@pytest.mark.parametrize("name", ["case-50k", "llama-3-8b", "qlora-7b-t4"])
+def test_the_page_panel_answers_each_control_without_fault(name: str) -> None:
+    """From end to end of every slider and list there is an answer or a sentence, never a fault."""
+    panel = panels.page(name)
+    for control in panel.controls.values():
+        scale = getattr(control, "slider", None)
+        for position in (0, scale.max // 2, scale.max) if scale else range(0, len(control.box.options), 4):
+            if scale:
+                scale.value = position
+            else:
+                control.box.index = position
+            assert (panel.fault, "\n" in panel.message) == (None, False)
+        panel.reset()
+        assert panel.message == ""
+
+
+def test_taking_the_mfu_away_asks_published_runs() -> None:
+    """An empty box is no MFU, and the range is that of other runs."""
+    panel = panels.page("case-50k")
+    panel.controls[MFU].box.value = ""
+    panel.controls["training.goodput_fraction"].box.value = ""
+    assert (panel.message, panel.plan.training.mfu) == ("", None)
+    assert " to " in panel.headline.split(" and takes ")[0]
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "said"),
+    [
+        (MFU, "145%", "MFU"),
+        ("hardware.usd_per_gpu_hour", "cheap", "Price"),
+        ("market.deadline_days", "-1", "Deadline"),
+        ("data.n_tokens", "0", "Training tokens"),
+        ("memory.precision", "fp8-mixed", "Precision"),
+    ],
+)
+def test_what_the_page_refuses_keeps_the_last_good_picture(key: str, text: str, said: str) -> None:
+    """One sentence that names the control, and the picture of before."""
+    panel = panels.page("case-50k")
+    before = panel.plan, image(panel), panel.headline
+    panel.set(key, text)
+    assert panel.message.startswith(said)
+    assert "\n" not in panel.message
+    assert (panel.plan, image(panel), panel.headline, panel.fault) == (*before, None)
+
+
+def test_a_node_s_price_is_asked_about_in_the_panel() -> None:
+    """$98 for one H100 is outside all quotes: the panel asks, and says what it would be each."""
+    panel = panels.page("llama-3-8b")
+    panel.set("hardware.usd_per_gpu_hour", 98.32)
+    assert "as the price of a node of 8 it is $12 each" in panel.message

@@ -462,7 +462,7 @@ def workbook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("name", ["01", "01_chinchilla_frontier", "01_chin"])
+@pytest.mark.parametrize("name", ["01", "1", "01_chinchilla_frontier", "01_chin"])
 def test_a_notebook_is_found_by_the_beginning_of_its_name(workbook: Path, name: str) -> None:
     """The number is enough."""
     assert report.find(name) == workbook / "01_chinchilla_frontier.ipynb"

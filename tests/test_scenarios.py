@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from costkit import tables, training
-from costkit.training import batches, parallel
+from costkit.training import batches
 from costkit.units import DAY, HOUR, MINUTE, TFLOP
 
 A100, H100 = "A100-SXM4-80GB", "H100-SXM5-80GB"
@@ -125,7 +125,7 @@ def test_mosaicbert_is_nine_hours_and_twenty_dollars() -> None:
 
 def test_iterations_of_a_rank_are_not_those_of_the_job() -> None:
     """litgpt, "4 A40s at 2.7 it/s are slower than one at 3.95": together 10.8, 2.73 times, at 68% and +46% a token."""
-    found = parallel.efficiency(n_gpus=4, throughput=4 * 2.7, reference_n_gpus=1, reference_throughput=3.95)
+    found = training.parallel_efficiency(n_gpus=4, throughput=4 * 2.7, reference_n_gpus=1, reference_throughput=3.95)
     assert found.speedup == as_printed("2.73")
     assert found.fraction == as_printed("0.68")
     assert found.usd_per_token_ratio == as_printed("1.46")
@@ -133,7 +133,7 @@ def test_iterations_of_a_rank_are_not_those_of_the_job() -> None:
 
 def test_two_nodes_may_be_slower_than_one() -> None:
     """LlamaGen, 2.94 steps a second on 8 A100s and 2.35 on 16 at the same batch: 40%, and a step costs 2.5 times."""
-    found = parallel.efficiency(n_gpus=16, throughput=2.35, reference_n_gpus=8, reference_throughput=2.94)
+    found = training.parallel_efficiency(n_gpus=16, throughput=2.35, reference_n_gpus=8, reference_throughput=2.94)
     assert found.fraction == as_printed("0.40")
     assert found.usd_per_token_ratio == as_printed("2.5")
     assert found.speedup < 1
@@ -141,7 +141,9 @@ def test_two_nodes_may_be_slower_than_one() -> None:
 
 def test_mfu_that_falls_is_a_price_that_rises() -> None:
     """verl, MFU 0.5 on one node and 0.17 on two: a token costs 2.9 times."""
-    found = parallel.efficiency(n_gpus=16, throughput=16 * 0.17, reference_n_gpus=8, reference_throughput=8 * 0.5)
+    found = training.parallel_efficiency(
+        n_gpus=16, throughput=16 * 0.17, reference_n_gpus=8, reference_throughput=8 * 0.5
+    )
     assert found.usd_per_token_ratio == as_printed("2.9")
 
 

@@ -654,6 +654,14 @@ def test_the_best_interval_of_tiny_writes(ratio: float) -> None:
     assert t == pytest.approx(y - y**2 / 3 + y**3 / 36, rel=1e-8)
 
 
+@pytest.mark.parametrize("success", [0.0, 0.5, 0.999])
+@pytest.mark.parametrize("write_s", [5e-324, 1e-300, 1e-40, 1e-26, 1e-20])
+def test_the_best_interval_of_writes_that_vanish(write_s: float, success: float) -> None:
+    """However short a write against the mean life, even where their ratio is 0 in floats, Young's rule is answered."""
+    ours = spot.optimal_interval_s(mean_life_s=1e5, checkpoint_write_s=write_s, notice_success=success)
+    assert math.log(ours) == pytest.approx(0.5 * math.log(write_s * (1e5 * 2 / (1 - success))), abs=1e-6)
+
+
 @pytest.mark.parametrize(
     ("given", "interval"), [({"checkpoint_write_s": 0.0}, 0.0), ({"mean_life_s": math.inf}, math.inf)]
 )

@@ -34,6 +34,7 @@ KEYS = {
     "power.csv": ("gpu",),
     "power_factors.csv": ("factor", "bound"),
     "published_models.csv": ("name",),
+    "programmes.csv": ("programme",),
     "published_runs.csv": ("name",),
     "quotes.csv": ("gpu", "provider", "purchase", "instance_type", "region", "zone", "as_of", "source"),
     "scaling_laws.csv": ("name",),

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from costkit import tables
-from costkit.training import batches, parallel
+from costkit import tables, training
+from costkit.training import batches
 
 tokens = st.floats(1e3, 1e9)
 
 
-def efficiency_of(**changed: Any) -> parallel.Efficiency:
+def efficiency_of(**changed: Any) -> training.ParallelEfficiency:
     """Twice the GPUs at one and a half times the throughput, with something changed."""
     usual: dict[str, Any] = {"n_gpus": 16, "throughput": 3.0, "reference_n_gpus": 8, "reference_throughput": 2.0}
-    return parallel.efficiency(**{**usual, **changed})
+    return training.parallel_efficiency(**{**usual, **changed})
 
 
 def test_efficiency_is_throughput_per_gpu() -> None:

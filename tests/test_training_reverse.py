@@ -304,6 +304,13 @@ def test_a_bill_at_a_price_of_a_node_hides_hours() -> None:
     assert "$3.00, which buys 24.3 GPU-hours at an MFU of 44%" in found.flags[1].text
 
 
+def test_a_price_that_was_divided_does_not_explain_too_few_hours() -> None:
+    """$73 at $0.30 buy too few hours; eight times the price would buy fewer still, so it is not suggested."""
+    found = training.audit(n_params=7e9, n_tokens=1e12, gpu=H100, usd=73, usd_per_gpu_hour=0.3)
+    assert "impossible" in kinds(found)
+    assert "node price" not in kinds(found)
+
+
 @pytest.mark.parametrize("price", [1.0, 2.0, 3.06, 4.1, 5.5, 12.0])
 def test_prices_that_are_asked_raise_no_suspicion(price: float) -> None:
     """Prices within and near our quotes of an A100 are nobody's mistake."""
@@ -360,8 +367,17 @@ def test_attention_that_was_counted_is_told() -> None:
     """StarCoder's sequences of 8,192 add about a quarter to 6ND: that much more MFU is attention."""
     about: dict[str, Any] = {"n_params": 15.5e9, "n_tokens": 1e12, "gpu": A100, "gpu_hours": 320_256}
     found = training.audit(**about, mfu_published=0.325, seq_len=8192)
-    assert "attention" in kinds(found)
+    (text,) = [flag.text for flag in found.flags if flag.kind == "attention"]
+    assert "with all scores of 8,192 tokens the FLOP are 1.23 times 6ND, which makes 32%" in text
     assert "attention" not in kinds(training.audit(**about, mfu_published=0.325))
+
+
+def test_attention_that_was_counted_by_half_is_told() -> None:
+    """Where only the scores that are not masked were counted, the flag says so."""
+    about: dict[str, Any] = {"n_params": 15.5e9, "n_tokens": 1e12, "gpu": A100, "gpu_hours": 320_256, "seq_len": 16_384}
+    mfu = training.audit(**about).mfu * training.attention_ratio(15.5e9, 16_384, causal=True)
+    (text,) = [flag.text for flag in training.audit(**about, mfu_published=mfu).flags if flag.kind == "attention"]
+    assert "with the scores that are not masked of 16,384 tokens" in text
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from costkit.cli.output import Rows, csv_text, deliver, emit, json_text, table
 
 if TYPE_CHECKING:
-    from costkit.plan import Footprint, Frontier, Plan, Savings
+    from costkit.plan import Footprint, Frontier, Page, Plan, Savings
 
 
 def version(arguments: Namespace) -> int:
@@ -117,6 +117,25 @@ def plan_save(arguments: Namespace) -> int:
     return 0
 
 
+def page(arguments: Namespace) -> int:
+    """Print the plan on a page: what it costs line by line, how long it takes, what moves that, and the risk."""
+    import dataclasses
+
+    from costkit import plan
+    from costkit.units import usd
+
+    answer = plan.page(_read_plan(arguments))
+    billed = [(line.name, line.usd, line.basis) for line in answer.lines if line.is_planned]
+    cells = [
+        (name, usd(of.low), usd(of.mid), usd(of.high), basis)
+        for name, of, basis in (*billed, ("Whole", answer.usd, ""))
+    ]
+    bill = table(("Bill", "low", "middle", "high", "basis"), cells, cut=arguments.file is None)
+    sentences = {name: getattr(answer, name) for name in ("drivers", "risk", "rules_of_thumb", "programme")}
+    swings = [dataclasses.asdict(swing) for swing in answer.swings]
+    return _told(arguments, answer, [bill, *sentences.values()], {**sentences, **answer.numbers(), "swings": swings})
+
+
 def frontier(arguments: Namespace) -> int:
     """Print the frontier's answer for a plan: the sentence, the key numbers, or the table behind the picture."""
     from costkit import plan
@@ -157,7 +176,7 @@ def spot(arguments: Namespace) -> int:
 
 def _told(
     arguments: Namespace,
-    answer: Frontier | Footprint | Savings,
+    answer: Frontier | Footprint | Page | Savings,
     details: Sequence[str] = (),
     numbers: Mapping[str, object] = MappingProxyType({}),
 ) -> int:
@@ -172,6 +191,33 @@ def _told(
         facts_text = table(("", ""), answer.facts, cut=arguments.file is None)
         text = "\n\n".join([answer.headline, facts_text, *details, *answer.warnings]) + "\n"
     deliver(arguments, text)
+    return 0
+
+
+def audit(arguments: Namespace) -> int:
+    """Print what published figures of a run imply, and what is odd about them."""
+    from costkit.cli.auditing import audited
+
+    deliver(arguments, audited(arguments))
+    return 0
+
+
+def stall(arguments: Namespace) -> int:
+    """Print what waiting for input costs, from step times or from a GPU log."""
+    from costkit.cli.stalling import stalled
+
+    deliver(arguments, stalled(arguments))
+    return 0
+
+
+def scores(arguments: Namespace) -> int:
+    """Print how wrong the planner is on published runs."""
+    from costkit.cli import scoring
+
+    if arguments.csv:
+        deliver(arguments, csv_text(scoring.rows()))
+    else:
+        deliver(arguments, scoring.as_json() if arguments.json else scoring.as_text(cut=arguments.file is None))
     return 0
 
 

@@ -12,8 +12,10 @@ from costkit.cli import commands
 
 _EXAMPLES = """\
 examples:
+  costkit page --plan llama-3-8b                       what a plan costs, how long it takes, what moves that
   costkit frontier --set training.budget_usd=200e3     how big a model, on how much data, for this budget
   costkit memory --plan finetune-7b                    does it fit, part by part and phase by phase
+  costkit audit --plan case-50k                        what published hours, days and dollars imply
   costkit plan show llama-2-7b                         a plan's values and where each comes from
   costkit plan save case-50k -o mine.toml              a plan of your own, to edit
   costkit report 01 --plan mine.toml -o reports        one offline page, with its tables and figures beside it
@@ -71,7 +73,8 @@ def parse(argv: list[str]) -> argparse.Namespace:
     root.option("--version", action="store_true", help="print the version and stop")
     root.set_defaults(run=None)
     group = root.add_subparsers(metavar="COMMAND", dest="command", title="commands", parser_class=Parser)
-    for build in (_report, _plan, _frontier, _memory, _spot, _fit, _tables, _notebooks):
+    builders = (_report, _plan, _page, _frontier, _memory, _spot, _audit, _stall, _scores, _fit, _tables, _notebooks)
+    for build in builders:
         build(group)
     arguments, unknown = root.parse_known_args(argv)
     if unknown:
@@ -91,9 +94,11 @@ def _command(group: Any, name: str, run: Callable[[argparse.Namespace], int] | N
     return parser
 
 
-def _plan_options(parser: Parser, *, positional: bool = False) -> None:
+def _plan_options(parser: Parser, *, positional: bool = False, optional: bool = False) -> None:
     about = "a plan's name, file or token (default: case-50k)"
-    if positional:
+    if optional:
+        parser.option("--plan", metavar="PLAN", help="a plan's name, file or token, for what is not given here")
+    elif positional:
         parser.option("plan", nargs="?", default="case-50k", metavar="PLAN", help=about)
     else:
         parser.option("--plan", default="case-50k", metavar="PLAN", help=about)
@@ -148,6 +153,13 @@ def _plan(group: Any) -> None:
     _file_options(save, "the file to write", required=True)
 
 
+def _page(group: Any) -> None:
+    about = "a plan on a page: its bill and time, what moves them, and the biggest risk"
+    parser = _command(group, "page", commands.page, about)
+    _plan_options(parser)
+    _output_options(parser)
+
+
 def _frontier(group: Any) -> None:
     parser = _command(group, "frontier", commands.frontier, "how big a model, on how much data, for this budget")
     _plan_options(parser)
@@ -169,6 +181,53 @@ def _spot(group: Any) -> None:
     )
     _plan_options(parser)
     _output_options(parser)
+
+
+_PUBLISHED = {
+    "n-params": ("N", "parameters, e.g. 70B"),
+    "n-active-params": ("N", "parameters that a token passes through, in a mixture of experts"),
+    "n-tokens": ("N", "tokens that the model saw, e.g. 1.4T"),
+    "gpu": ("GPU", "the GPU, as `costkit gpus` lists it"),
+    "gpu-hours": ("HOURS", "GPU-hours, e.g. 1.3M"),
+    "n-gpus": ("N", "GPUs at work at the same time"),
+    "days": ("DAYS", "days from start to end"),
+    "usd": ("USD", "the bill, e.g. '$50,000'"),
+    "usd-per-gpu-hour": ("USD", "the price of a GPU for an hour, or '98.32 per 8-GPU node'"),
+    "gpus-per-node": ("N", "GPUs of a node, to find a node's price that was taken for a GPU's (default: 8)"),
+    "mfu": ("MFU", "the MFU as published, e.g. 45%% or 0.45"),
+    "seq-len": ("TOKENS", "tokens of a sequence, to find attention that was counted"),
+    "kind": ("KIND", "decoder, encoder or encoder-decoder (default: decoder)"),
+    "precision": ("FORMAT", "number format of the matrix products, e.g. fp8-mixed (default: bf16-mixed)"),
+}
+
+
+def _audit(group: Any) -> None:
+    about = "what published figures of a run imply, and what is odd about them"
+    epilog = "example:\n  costkit audit --n-params 8B --n-tokens 15T --gpu H100-SXM5-80GB --gpu-hours 1.3M"
+    parser = _command(group, "audit", commands.audit, about, epilog=epilog)
+    for name, (metavar, meaning) in _PUBLISHED.items():
+        dest = "mfu_published" if name == "mfu" else None
+        parser.option(f"--{name}", dest=dest, metavar=metavar, help=meaning)
+    parser.option("--pretrained", action="store_true", help="the run went on from a trained model")
+    _plan_options(parser, optional=True)
+    _output_options(parser, csv=False)
+
+
+def _stall(group: Any) -> None:
+    about = "what waiting for input costs, from step times or a GPU log"
+    parser = _command(group, "stall", commands.stall, about)
+    parser.option("log", nargs="?", metavar="LOG.csv", help="a log of `nvidia-smi --format=csv`, in place of --step")
+    parser.option("--step", metavar="SECONDS", help="a whole step, the wait included")
+    parser.option("--wait", metavar="SECONDS", help="the part of it in which the GPUs wait for the next batch")
+    parser.option("--usd-per-hour", metavar="USD", help="what an hour of the whole job costs")
+    parser.option("--work-h", metavar="HOURS", help="how long the whole run takes as it is")
+    _plan_options(parser, optional=True)
+    _output_options(parser, csv=False)
+
+
+def _scores(group: Any) -> None:
+    about = "how wrong the planner is on published runs"
+    _output_options(_command(group, "scores", commands.scores, about))
 
 
 def _fit(group: Any) -> None:

@@ -19,7 +19,12 @@ from costkit.plan import documents, typed
 from costkit.plan.kinds import PlanError, nearest, shown
 from costkit.plan.schema import Plan, fields, keys, kind
 
-_EXCLUDES = {"model.n_params": "model.architecture", "model.architecture": "model.n_params"}
+_EXCLUSIVE = (
+    ("model.n_params", "model.architecture"),
+    ("training.mfu", "training.tokens_per_s_per_gpu", "training.step_s"),
+    ("market.deadline_days", "market.ends_by"),
+)
+"""Keys of which a plan has one at most: one that is set takes the others out."""
 
 
 def names() -> tuple[str, ...]:
@@ -176,9 +181,15 @@ def _complete(overrides: Mapping[str, object]) -> dict[str, object]:
     for key, value in overrides.items():
         if key not in keys():
             raise PlanError(unknown_key(str(key)))
-        if key in _EXCLUDES and value not in ("", None):
-            complete.setdefault(_EXCLUDES[key], None)
+        if value not in ("", None):
+            for other in _others(key):
+                complete.setdefault(other, None)
     return complete
+
+
+def _others(key: str) -> list[str]:
+    """The keys that can't stand beside that one."""
+    return [other for group in _EXCLUSIVE if key in group for other in group if other != key]
 
 
 def _put(values: dict[str, Any], key: str, value: object) -> None:

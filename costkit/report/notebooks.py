@@ -47,7 +47,8 @@ def find(notebook: str | Path) -> Path:
         if path.is_file():
             return path
         raise tables.unknown("notebook", str(notebook), _beside(path))
-    meant = [name for name in names() if name == notebook] or [name for name in names() if name.startswith(notebook)]
+    begins = notebook.zfill(2) if notebook.isdigit() else notebook
+    meant = [name for name in names() if name == notebook] or [name for name in names() if name.startswith(begins)]
     if len(meant) == 1 and notebook:
         return tables.folder("notebooks") / f"{meant[0]}.ipynb"
     raise tables.unknown("notebook", notebook, names())

@@ -10,9 +10,11 @@ from costkit.training.batches import critical_batch_tokens, steps_factor, tokens
 from costkit.training.cases import attention_ratio
 from costkit.training.efficiency import Efficiency, efficiency
 from costkit.training.energy import Energy, energy
+from costkit.training.formats import format_limit, has_format
 from costkit.training.goodput import Goodput, goodput
-from costkit.training.hardware import OnGpu, compare, has_format, tuned_mfu
-from costkit.training.prices import Doubt, Price, doubts, flip_usd_per_gpu_hour, price, quoted, read_price
+from costkit.training.hardware import OnGpu, compare, tuned_mfu
+from costkit.training.parallel import ParallelEfficiency, parallel_efficiency
+from costkit.training.prices import PRICE_UNITS, Doubt, Price, doubts, flip_usd_per_gpu_hour, price, quoted, read_price
 from costkit.training.reverse import Audit, Check, audit, implied_mfu
 from costkit.training.runs import Run, budget_flop, flop, run, steady_mfu, usd_per_flop
 from costkit.training.scale import Scaled, cheapest_by, frontier, scale_out, weak_scaling
@@ -27,7 +29,7 @@ from costkit.training.scorecard import (
     scores,
     scores_sentence,
 )
-from costkit.training.smi_logs import SmiLog, read_smi_log
+from costkit.training.smi_logs import GpuUse, SmiLog, read_smi_log
 from costkit.training.stalls import Stall, stall, stall_from_log
 from costkit.training.steady import measured_mfu, published_goodput
 from costkit.training.suspicions import Flag
@@ -35,6 +37,7 @@ from costkit.training.suspicions import Flag
 __all__ = [
     "CONSTANT_MFU",
     "FAR_FACTOR",
+    "PRICE_UNITS",
     "Audit",
     "Check",
     "Doubt",
@@ -42,7 +45,9 @@ __all__ = [
     "Energy",
     "Flag",
     "Goodput",
+    "GpuUse",
     "OnGpu",
+    "ParallelEfficiency",
     "Price",
     "Run",
     "Scaled",
@@ -62,6 +67,7 @@ __all__ = [
     "energy",
     "flip_usd_per_gpu_hour",
     "flop",
+    "format_limit",
     "frontier",
     "goodput",
     "group_of",
@@ -70,6 +76,7 @@ __all__ = [
     "measured_mfu",
     "named",
     "parallel",
+    "parallel_efficiency",
     "price",
     "published_goodput",
     "quoted",

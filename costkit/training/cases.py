@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from costkit import architectures, tables
 from costkit.scaling import TRAINING_FLOP_PER_PARAM_TOKEN
+from costkit.training.formats import format_limit
 from costkit.units import BILLION
 
 Array = npt.NDArray[np.float64]
@@ -24,7 +25,6 @@ Array = npt.NDArray[np.float64]
 CHIPS = ("Ampere sm_80", "Hopper sm_90")
 """The chips with published runs of many families, the slower one first, as `Gpu.architecture` names them."""
 _REFERENCE = ("A100-SXM4-80GB", "H100-SXM5-80GB")
-_PEAKS = {"bf16-mixed": None, "fp16-mixed": None, "bf16": None, "fp32": "fp32", "tf32": "tf32", "fp8-mixed": "fp8"}
 _NODE, _TYPICAL_PARAMS, _LARGE_PARAMS = 8, 10 * BILLION, 70 * BILLION
 _SMALLEST_SHAPE, _LARGEST_SHAPE = BILLION / 100, 300 * BILLION
 
@@ -63,33 +63,24 @@ class Case:
         return counted / attention_ratio(self.n_params, self.seq_len)
 
 
-def attention_ratio(n_params: float, seq_len: float) -> float:
+def attention_ratio(n_params: float, seq_len: float, *, causal: bool = False) -> float:
     """What the FLOP of a plausible shape of that size, attention counted, are of 6N.
 
-    All scores are counted though half of them are masked, as papers do: kernels that skip the masked half run at about
-    half the rate of matrix products.
+    All scores are counted though half of them are masked, as papers do, unless `causal`: kernels that skip the masked
+    half run at about half the rate of matrix products.
 
     >>> round(attention_ratio(8e9, 8192), 2), round(attention_ratio(405e9, 8192), 2)
-    (1.31, 1.12)
+    (1.29, 1.09)
+    >>> round(attention_ratio(8e9, 8192, causal=True), 2)
+    1.13
     """
     shape = _shape(min(max(n_params, _SMALLEST_SHAPE), _LARGEST_SHAPE))
-    return shape.flop_per_token(seq_len) / (TRAINING_FLOP_PER_PARAM_TOKEN * shape.n_params)
+    return shape.flop_per_token(seq_len, causal=causal) / (TRAINING_FLOP_PER_PARAM_TOKEN * shape.n_params)
 
 
 @functools.lru_cache(maxsize=512)
 def _shape(n_params: float) -> architectures.Architecture:
     return architectures.of_size(n_params)
-
-
-def format_limit(gpu: tables.Gpu, precision: str) -> None:
-    """Refuse a number format that the GPU does not have, with one sentence."""
-    wanted = tables.lookup("precision", precision, _PEAKS)
-    if wanted is not None and wanted not in gpu.peak_flop_per_s:
-        raise ValueError(f"precision is {precision!r}, and {gpu.name} has no {wanted.upper()} peak; it has {_has(gpu)}")
-
-
-def _has(gpu: tables.Gpu) -> str:
-    return ", ".join(name.upper() for name in gpu.peak_flop_per_s)
 
 
 @functools.lru_cache(maxsize=256)
@@ -99,12 +90,9 @@ def format_time(gpu: tables.Gpu, precision: str) -> float:
     t = (P_16 / P - 1) / e, with e the share of the 16-bit peak that a large product reaches; the rest of a step does
     not depend on the format.
     """
-    format_limit(gpu, precision)
-    wanted = _PEAKS[precision]
-    if wanted is None:
-        return 0.0
-    reached = gpu.matmul_flop_per_s or _usual_matmul_fraction() * gpu.half_precision_flop_per_s
-    return (gpu.half_precision_flop_per_s / gpu.peak_flop_per_s[wanted] - 1) * gpu.half_precision_flop_per_s / reached
+    half = gpu.half_precision_flop_per_s
+    reached = gpu.matmul_flop_per_s or _usual_matmul_fraction() * half
+    return (half / format_limit(gpu, precision) - 1) * half / reached
 
 
 @functools.cache

@@ -18,6 +18,7 @@ import numpy as np
 from costkit import tables
 from costkit.training.cases import CHIPS
 from costkit.training.efficiency import Efficiency, efficiency
+from costkit.training.formats import has_format
 from costkit.training.prices import quoted
 from costkit.training.runs import Run, run
 from costkit.units import Range
@@ -69,16 +70,6 @@ def compare(
         taken = run(flop=flop, gpu=gpu, n_gpus=n_gpus, usd_per_gpu_hour=price.mid, mfu=about.mfu)
         found.append(OnGpu(gpu, price, about, taken, tuned_mfu(gpu=gpu, n_params=n_params)))
     return sorted(found, key=lambda one: one.run.usd.mid)
-
-
-def has_format(gpu: tables.Gpu, precision: str) -> bool:
-    """Whether a GPU multiplies in that number format.
-
-    >>> has_format(tables.gpu("V100-SXM2-32GB"), "tf32"), has_format(tables.gpu("H100-SXM5-80GB"), "fp8-mixed")
-    (False, True)
-    """
-    peak = {"bf16-mixed": "bf16", "bf16": "bf16", "fp16-mixed": "fp16", "fp8-mixed": "fp8"}.get(precision, precision)
-    return peak in gpu.peak_flop_per_s
 
 
 @functools.lru_cache(maxsize=256)

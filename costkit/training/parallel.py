@@ -14,7 +14,7 @@ from costkit.units import require_positive
 
 
 @dataclass(frozen=True)
-class Efficiency:
+class ParallelEfficiency:
     """What a job does against its reference: `speedup` as a whole, `fraction` per GPU."""
 
     speedup: float
@@ -26,7 +26,9 @@ class Efficiency:
         return 1 / self.fraction
 
 
-def efficiency(*, n_gpus: float, throughput: float, reference_n_gpus: float, reference_throughput: float) -> Efficiency:
+def parallel_efficiency(
+    *, n_gpus: float, throughput: float, reference_n_gpus: float, reference_throughput: float
+) -> ParallelEfficiency:
     """The share of the reference's speed per GPU that is left: (T / n) / (T_ref / n_ref).
 
     Above 1 where a larger job leaves each GPU more room, as with weights that are sharded further.
@@ -40,7 +42,7 @@ def efficiency(*, n_gpus: float, throughput: float, reference_n_gpus: float, ref
     Raises:
         ValueError: A number is not positive.
 
-    >>> found = efficiency(n_gpus=16, throughput=2.35, reference_n_gpus=8, reference_throughput=2.94)
+    >>> found = parallel_efficiency(n_gpus=16, throughput=2.35, reference_n_gpus=8, reference_throughput=2.94)
     >>> f"{found.fraction:.0%}", f"{found.usd_per_token_ratio:.1f}"
     ('40%', '2.5')
     """
@@ -49,4 +51,4 @@ def efficiency(*, n_gpus: float, throughput: float, reference_n_gpus: float, ref
     require_positive(throughput, "throughput", "units of work a second")
     require_positive(reference_throughput, "reference_throughput", "units of work a second")
     speedup = throughput / reference_throughput
-    return Efficiency(speedup, speedup / (n_gpus / reference_n_gpus))
+    return ParallelEfficiency(speedup, speedup / (n_gpus / reference_n_gpus))

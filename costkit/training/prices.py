@@ -15,12 +15,13 @@ from statistics import median
 from costkit import tables
 from costkit.units import Range, require_positive, require_whole, usd
 
-UNITS = ("gpu", "node", "instance")
-FAR = 2.5
+PRICE_UNITS = ("gpu", "node", "instance")
+FAR = 3.0
 """So many times the dearest or cheapest quote is a price that nobody was seen to ask."""
 _GPUS_PER_NODE = 8
 _TEXT = re.compile(
-    r"\$? ?(?P<usd>[\d,]*\.?\d+) ?(?:usd)? ?(?:/|per|an?|each) ?(?:(?P<gpus>\d+)[ -]?(?:x|gpus?)? ?)?"
+    r"\$? ?(?P<usd>(?:\d{1,3}(?:,\d{3})+|\d*)(?:\.\d+)?)(?<=\d) ?(?:usd)? ?(?:/|per|an?|each) ?"
+    r"(?:(?P<gpus>\d+)[ -]?(?:x|gpus?)? ?)?"
     r"(?P<unit>gpu|node|instance)(?:[ -]?(?:of (?P<of>\d+)(?: gpus?)?))?[ /-]*(?:an? |per )?(?:hour|hr|h)?"
 )
 
@@ -55,7 +56,7 @@ def price(usd_per_hour: float, *, per: str, n_gpus: int | None = None) -> Price:
     12.29
     """
     require_positive(usd_per_hour, "usd_per_hour", "USD per hour")
-    tables.lookup("unit of a price", per, dict.fromkeys(UNITS))
+    tables.lookup("unit of a price", per, dict.fromkeys(PRICE_UNITS))
     if per == "gpu" and n_gpus not in (None, 1):
         raise ValueError(f"a price per GPU is for 1 GPU, not for {n_gpus}: give per='node' for a machine's price")
     if per != "gpu" and n_gpus is None:
@@ -75,9 +76,9 @@ def read_price(text: str) -> Price:
     (Price(usd_per_unit_hour=98.32, unit='node', n_gpus=8), 2.49)
     """
     # "8-GPU node" names two units: the last one is what the price is for.
-    plain = re.sub(r"(\d+)[ -]?(?:x ?)?gpus? (?=node|instance)", r"\1 ", " ".join(text.casefold().split()))
+    plain = re.sub(r"(\d+)[ -]?(?:x ?)?gpus?[ -](?=node|instance)", r"\1 ", " ".join(text.casefold().split()))
     found = _TEXT.fullmatch(plain)
-    if found is None:
+    if found is None or (found["gpus"] and found["of"]):
         raise ValueError(
             f"{text!r} is no price: write dollars and what for, such as '2.49 per gpu' or '98.32 per 8-GPU node'"
         )
@@ -109,32 +110,52 @@ class Doubt:
 
 
 def doubts(gpu: str, *, usd_per_gpu_hour: float, gpus_per_node: int = _GPUS_PER_NODE) -> Sequence[Doubt]:
-    """What quotes make suspicious about a price; empty where some provider asks about as much.
+    """What quotes make suspicious about a price; empty where it is not far from what providers ask.
 
     >>> doubts("H100-SXM5-80GB", usd_per_gpu_hour=98.32)[0].kind, doubts("H100-SXM5-80GB", usd_per_gpu_hour=2.5)
     ('node price', ())
     """
     require_positive(usd_per_gpu_hour, "usd_per_gpu_hour", "USD per GPU-hour")
+    require_whole(gpus_per_node, "gpus_per_node", "GPUs")
     spans = [quoted(gpu, purchase=way) for way in tables.PURCHASES]
     known = [span for span in spans if span is not None]
     if not known:
         return ()
     low, high = min(span.low for span in known), max(span.high for span in known)
+    if low / FAR <= usd_per_gpu_hour <= high * FAR:
+        return ()
     about = f"{usd(usd_per_gpu_hour)} an hour for one {gpu} is outside all quotes, {usd(low)} to {usd(high)}"
-    if usd_per_gpu_hour > FAR * high:
-        share = usd_per_gpu_hour / gpus_per_node
-        if low / FAR <= share <= high * FAR:
-            return (
-                Doubt(
-                    "node price", share, f"{about}: as the price of a node of {gpus_per_node} it is {usd(share)} each."
-                ),
-            )
-        return (Doubt("high", usd_per_gpu_hour, f"{about}."),)
-    if usd_per_gpu_hour < low / FAR:
-        whole = usd_per_gpu_hour * gpus_per_node
+    reading = node_reading(usd_per_gpu_hour, low=low, high=high, gpus_per_node=gpus_per_node)
+    if usd_per_gpu_hour < low:
         told = f"{about}: is it a price divided by {gpus_per_node} twice, or one without its host?"
-        return (Doubt("low", whole if low / FAR <= whole <= high * FAR else usd_per_gpu_hour, told),)
-    return ()
+        return (Doubt("low", usd_per_gpu_hour if reading is None else reading, told),)
+    if reading is None:
+        return (Doubt("high", usd_per_gpu_hour, f"{about}."),)
+    told = f"{about}: as the price of a node of {gpus_per_node} it is {usd(reading)} each."
+    return (Doubt("node price", reading, told),)
+
+
+def node_reading(
+    usd_per_gpu_hour: float, *, low: float, high: float, gpus_per_node: int, far: float = FAR, near: float = FAR
+) -> float | None:
+    """The price of a GPU, if one far from its quotes is a node's, or a GPU's divided once more; None where it is none.
+
+    Args:
+        usd_per_gpu_hour: The price.
+        low: The cheapest quote.
+        high: The dearest quote.
+        gpus_per_node: GPUs of a node.
+        far: So many times the dearest quote is too much, and the cheapest over so many too little.
+        near: Within so many times the quotes the other reading must lie.
+
+    >>> [node_reading(price, low=1.25, high=12.29, gpus_per_node=8) for price in (98.32, 2.5, 0.25)]
+    [12.29, None, 2.0]
+    """
+    is_dear, is_cheap = usd_per_gpu_hour > far * high, usd_per_gpu_hour < low / far
+    for is_odd, reading in ((is_dear, usd_per_gpu_hour / gpus_per_node), (is_cheap, usd_per_gpu_hour * gpus_per_node)):
+        if is_odd and low / near <= reading <= high * near:
+            return reading
+    return None
 
 
 def flip_usd_per_gpu_hour(*, usd_of_other: float, gpu_hours: float) -> float:

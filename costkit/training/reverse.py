@@ -6,10 +6,17 @@ from dataclasses import dataclass
 
 from costkit import tables
 from costkit.training import suspicions
+from costkit.training.formats import format_limit, number_format
 from costkit.training.runs import flop as training_flop
-from costkit.training.stated import FLOP_OVERCOUNT, Stated, Way, peak_flop_per_s, ways
+from costkit.training.stated import FLOP_OVERCOUNT, Stated, Way, hours, rate, ways
 from costkit.training.suspicions import Flag
-from costkit.units import require_fraction, require_positive, require_whole
+from costkit.units import percent, require_fraction, require_positive, require_whole
+
+_VERDICTS = {
+    "impossible": "These figures can't all be right",
+    "check": "Something is odd about these figures",
+    "plausible": "These figures are plausible",
+}
 
 
 @dataclass(frozen=True)
@@ -38,6 +45,12 @@ class Audit:
         """`impossible` where no run can have been so, `check` where anything is odd, else `plausible`."""
         kinds = {flag.kind for flag in self.flags}
         return "impossible" if "impossible" in kinds else "check" if kinds else "plausible"
+
+    @property
+    def headline(self) -> str:
+        """The verdict in one sentence, with the MFU and the price that follow from the figures."""
+        price = "" if self.usd_per_gpu_hour is None else f" at {rate(self.usd_per_gpu_hour)} each"
+        return f"{_VERDICTS[self.verdict]}: {hours(self.gpu_hours)}{price} imply an MFU of {percent(self.mfu)}."
 
 
 def implied_mfu(*, flop: float, gpu: tables.Gpu | str, gpu_hours: float) -> Check:
@@ -110,8 +123,8 @@ def audit(  # noqa: PLR0913 - whatever gets published about a run is an argument
     _check_sizes(n_params, active, gpus_per_node, mfu_published, seq_len)
     _check_given(n_gpus=(n_gpus, "GPUs"), days=(days, "days"), usd=(usd, "USD"))
     _check_given(usd_per_gpu_hour=(usd_per_gpu_hour, "USD per GPU-hour"))
-    device, narrow = _gpu(gpu), _number_format(precision)
-    peak_flop_per_s(device, narrow)
+    device, narrow = _gpu(gpu), number_format(precision)
+    format_limit(device, narrow)
     stated = Stated(
         gpu=device,
         flop=training_flop(n_params=active, n_tokens=n_tokens),
@@ -133,12 +146,6 @@ def audit(  # noqa: PLR0913 - whatever gets published about a run is an argument
 
 def _gpu(gpu: tables.Gpu | str) -> tables.Gpu:
     return gpu if isinstance(gpu, tables.Gpu) else tables.gpu(gpu)
-
-
-def _number_format(precision: str) -> str:
-    """The format of the matrix products: what is mixed with it has no part in their peak."""
-    known = {name + ending: name for name in tables.PRECISIONS for ending in ("", "-mixed")}
-    return tables.lookup("precision", precision, known)
 
 
 def _check_given(**given: tuple[float | None, str]) -> None:

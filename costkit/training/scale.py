@@ -93,6 +93,8 @@ def scale_out(
     >>> same.usd == eight.usd, more.wall_s.mid < eight.wall_s.mid / 7, more.usd.mid > eight.usd.mid
     (True, True, True)
     """
+    require_positive(reference_n_gpus, "reference_n_gpus", "GPUs")
+    require_positive(usd_per_gpu_hour, "usd_per_gpu_hour", "USD per GPU-hour")
     require_positive(batch_tokens, "batch_tokens", "tokens")
     require_positive(least_tokens_per_gpu, "least_tokens_per_gpu", "tokens")
     asked = _Asked(
@@ -118,7 +120,15 @@ def _scaled(asked: _Asked, n_gpus: int) -> Scaled:
     batch = max(asked.batch_tokens, n_gpus * asked.least_tokens_per_gpu)
     more = _tokens(asked, batch) / _tokens(asked, asked.batch_tokens)
     hours = asked.reference.gpu_hours.times(Range(more / left.high, more / left.mid, more / left.low))
-    return Scaled(n_gpus, left.mid, batch, more, hours, hours.times(HOUR / n_gpus), hours.times(asked.usd_per_gpu_hour))
+    waits = _waits(asked)
+    wall_s = hours.times(waits * HOUR / n_gpus)
+    return Scaled(n_gpus, left.mid, batch, more, hours, wall_s, hours.times(asked.usd_per_gpu_hour))
+
+
+def _waits(asked: _Asked) -> float:
+    """The time of the reference over that of its paid hours: more than 1 where it waits for machines."""
+    ratio = asked.reference.wall_s.mid * asked.n_gpus / (asked.reference.gpu_hours.mid * HOUR)
+    return ratio if math.isfinite(ratio) else 1.0
 
 
 def _tokens(asked: _Asked, batch: float) -> float:

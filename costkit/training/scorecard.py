@@ -99,7 +99,7 @@ def scored() -> tuple[Scored, ...]:
     """Every published run that can be predicted, anomalous or recalled ones too, by chip and name.
 
     >>> [one.run.name for one in scored() if one.mfu > 1]  # impossible: the hours or the GPU are of something else
-    ['DeepSeek-V2 236B, as Epoch stores it']
+    ['DeepSeek-V2 236B, as Epoch stores it', 'Refact-1.6B, as Epoch stores it']
     """
     order = list(GROUPS)
     return tuple(sorted(map(_scored, candidates()), key=lambda one: (order.index(one.group), one.run.name)))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from costkit import tables
+from costkit.training.formats import format_limit
 from costkit.units import DAY, HOUR, count, require_positive, usd
 
 HOURS_TOLERANCE, LARGEST_ROUNDING = 0.02, 0.10
@@ -67,26 +68,12 @@ class Stated:
 
     def share_of_peak(self, precision: str) -> float:
         """The share of a precision's dense peak that the run takes, less what 6ND counts too much."""
-        return self.flop_per_s / peak_flop_per_s(self.gpu, precision) / FLOP_OVERCOUNT[self.kind]
+        return self.flop_per_s / format_limit(self.gpu, precision) / FLOP_OVERCOUNT[self.kind]
 
     @property
     def paid_usd_per_gpu_hour(self) -> float | None:
         """The bill over the hours."""
         return None if self.usd is None else self.usd / self.gpu_hours
-
-
-def peak_flop_per_s(gpu: tables.Gpu, precision: str) -> float:
-    """The dense peak of a precision; BF16 and FP16 are one.
-
-    >>> peak_flop_per_s(tables.gpu("H100-SXM5-80GB"), "fp8") / 1e12
-    1979.0
-    """
-    if precision in ("bf16", "fp16"):
-        return gpu.half_precision_flop_per_s
-    if precision not in gpu.peak_flop_per_s:
-        has = ", ".join(gpu.peak_flop_per_s)
-        raise ValueError(f"precision is {precision}, and our table has no such peak of {gpu.name}; it has {has}.")
-    return gpu.peak_flop_per_s[precision]
 
 
 def ways(

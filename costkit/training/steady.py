@@ -12,7 +12,7 @@ import functools
 from costkit import tables
 from costkit.scaling import TRAINING_FLOP_PER_PARAM_TOKEN
 from costkit.training.learning import TAIL, mfu_of
-from costkit.units import Range, percent, require_positive
+from costkit.units import Range, number, percent, require_positive
 
 _STEADY = "steady"
 
@@ -38,8 +38,8 @@ def measured_mfu(*, tokens_per_s_per_gpu: float, n_params: float, gpu: tables.Gp
     if mfu > 1:
         most = device.half_precision_flop_per_s / (TRAINING_FLOP_PER_PARAM_TOKEN * n_params)
         raise ValueError(
-            f"{tokens_per_s_per_gpu:,.4g} tokens per second and GPU are {percent(mfu)} of the dense 16-bit peak of"
-            f" {device.name}, which allows {most:,.4g}: are they those of all GPUs together?"
+            f"{number(tokens_per_s_per_gpu)} tokens per second and GPU are {percent(mfu)} of the dense 16-bit peak of"
+            f" {device.name}, which allows {number(most)}: are they those of all GPUs together?"
         )
     return mfu
 

@@ -10,22 +10,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from costkit import architectures, tables
-from costkit.scaling import TRAINING_FLOP_PER_PARAM_TOKEN
-from costkit.training.stated import FLOP_OVERCOUNT, Stated, Way, hours, peak_flop_per_s, rate
-from costkit.units import BILLION, TFLOP, TRILLION, count, number, percent, usd
+from costkit import tables
+from costkit.training.cases import attention_ratio
+from costkit.training.formats import HALVES, format_limit
+from costkit.training.learning import HIGHEST_MFU
+from costkit.training.prices import node_reading
+from costkit.training.stated import FLOP_OVERCOUNT, Stated, Way, hours, rate
+from costkit.units import TFLOP, TRILLION, count, number, percent, usd
 
-HIGHEST_MFU, HIGH_MFU, LOW_MFU = 0.70, 0.60, 0.15
+HIGH_MFU, LOW_MFU = 0.60, 0.15
 PLAUSIBLE_PER_TRILLION = (0.10, 0.60)
 SPARSE_OVER_DENSE = 2
 HFU_OVER_MFU = 4 / 3
 """Recomputing the whole forward pass makes four passes' worth of FLOP of three (Korthikanti et al. 2022)."""
 GOODPUT_SHORTFALL = 0.75
-DEAREST_FACTOR = 2.5
-NEAR_HFU, NEAR_HALF, NEAR_DOUBLE, NEAR_NODE, NEAR_QUOTE, NEAR_ATTENTION = 0.10, 0.10, 0.05, 0.15, 0.05, 0.03
+NEAR_HFU, NEAR_HALF, NEAR_DOUBLE, NEAR_NODE, NEAR_ATTENTION = 0.10, 0.10, 0.05, 0.15, 0.03
+FAR_QUOTE, NEAR_QUOTE = 2.5, 1.05
+"""A flag asks, so it comes sooner than what refuses a plan, `prices.FAR`, and only where the other reading fits."""
 LEAST_ATTENTION_GAP = 1.15
-
-_SMALLEST_SHAPE, _LARGEST_SHAPE = BILLION / 100, 300 * BILLION
 
 
 @dataclass(frozen=True)
@@ -62,8 +64,8 @@ def bounds(stated: Stated) -> Iterator[Flag]:
 
 
 def _implied(stated: Stated, precision: str) -> str:
-    name = "16-bit" if precision in ("bf16", "fp16") else precision.upper()
-    peak = f"{number(peak_flop_per_s(stated.gpu, precision) / TFLOP)} TFLOP/s"
+    name = "16-bit" if precision in HALVES else precision.upper()
+    peak = f"{number(format_limit(stated.gpu, precision) / TFLOP)} TFLOP/s"
     return f"{percent(stated.share_of_peak(precision))} of the dense {name} peak of {stated.gpu.name}, {peak},"
 
 
@@ -175,22 +177,21 @@ def _node_bill(stated: Stated, bill: Way) -> Flag:
 
 
 def _node_quote(stated: Stated) -> Iterator[Flag]:
-    price = stated.usd_per_gpu_hour or stated.paid_usd_per_gpu_hour
+    price, per_node = stated.usd_per_gpu_hour or stated.paid_usd_per_gpu_hour, stated.gpus_per_node
     quotes = tables.quotes(stated.gpu.name) if stated.gpu.name in tables.gpus() else []
-    if price is None or not quotes or stated.gpus_per_node == 1:
+    if price is None or not quotes or per_node == 1:
         return
-    low = min(quote.usd_per_gpu_hour for quote in quotes)
-    high = max(quote.usd_per_gpu_hour for quote in quotes)
-    dearest = max((quote.usd_per_gpu_hour for quote in quotes if quote.purchase == "on_demand"), default=high)
+    asked = [quote.usd_per_gpu_hour for quote in quotes]
+    low, high = min(asked), max(asked)
     hours_are_too_few = stated.ways[0].name == "bill" and stated.bounded_mfu > HIGHEST_MFU
-    per_node, above = stated.gpus_per_node, 1 if hours_are_too_few else DEAREST_FACTOR
-    for factor, suspicious, reading in (
-        (1 / per_node, price > dearest * above, f"if it is the price of a node of {per_node}, a GPU's is"),
-        (per_node, price < low / DEAREST_FACTOR, f"if a GPU's price was divided by the {per_node} of a node, it is"),
-    ):
-        if suspicious and low * (1 - NEAR_QUOTE) <= price * factor <= high * (1 + NEAR_QUOTE):
-            told = f"{rate(price)} a GPU-hour lies outside our quotes of {stated.gpu.name}, {rate(low)} to {rate(high)}"
-            yield Flag("node price", f"{told}; {reading} {rate(price * factor)}{_with_price(stated, factor)}")
+    far = 1.0 if hours_are_too_few else FAR_QUOTE
+    reading = node_reading(price, low=low, high=high, gpus_per_node=per_node, far=far, near=NEAR_QUOTE)
+    if reading is not None and (reading < price or not hours_are_too_few):
+        told = f"{rate(price)} a GPU-hour lies outside our quotes of {stated.gpu.name}, {rate(low)} to {rate(high)}"
+        a_node = f"if it is the price of a node of {per_node}, a GPU's is"
+        a_share = f"if a GPU's price was divided by the {per_node} of a node, it is"
+        what = a_node if reading < price else a_share
+        yield Flag("node price", f"{told}; {what} {rate(reading)}{_with_price(stated, reading / price)}")
 
 
 def _with_price(stated: Stated, factor: float) -> str:
@@ -242,15 +243,8 @@ def _attention(stated: Stated, ratio: float, told: str) -> Iterator[Flag]:
     if stated.seq_len is None or stated.n_params is None or ratio < LEAST_ATTENTION_GAP:
         return
     for causal, scores in ((False, "all scores"), (True, "the scores that are not masked")):
-        added = _attention_fraction(stated.n_params, stated.seq_len, causal=causal)
-        if abs(ratio / (1 + added) - 1) <= NEAR_ATTENTION:
-            counted = f"{scores} of {number(stated.seq_len)} tokens add {percent(added)} to 6ND"
-            yield Flag("attention", f"{told}; {counted}, which makes {percent(stated.mfu * (1 + added))}")
+        counted = attention_ratio(stated.n_params, stated.seq_len, causal=causal)
+        if abs(ratio / counted - 1) <= NEAR_ATTENTION:
+            flop = f"with {scores} of {stated.seq_len:,.0f} tokens the FLOP are {number(counted)} times 6ND"
+            yield Flag("attention", f"{told}; {flop}, which makes {percent(stated.mfu * counted)}")
             return
-
-
-def _attention_fraction(n_params: float, seq_len: float, *, causal: bool) -> float:
-    """The attention scores of a plausible shape of that size, over 6N."""
-    shape = architectures.of_size(min(max(n_params, _SMALLEST_SHAPE), _LARGEST_SHAPE))
-    scores = shape.flop_parts(seq_len, causal=causal)["scores"]
-    return scores / (TRAINING_FLOP_PER_PARAM_TOKEN * shape.n_params)

@@ -37,7 +37,7 @@ def _panel(ax: Axes, group: str, answer: Page) -> None:
     ax.set_xlim(7.6, 12.0)
     ax.set_ylim(0, _TOP)
     ax.axhline(training.CONSTANT_MFU, color=style.GREY, linewidth=1.0, linestyle=(0, (4, 2)), zorder=1)
-    style.label(ax, (12.0, training.CONSTANT_MFU), "40%, as planners assume", offset=(-2, 7), ha="right")
+    style.label(ax, (12.0, training.CONSTANT_MFU), "40%, as planners assume", offset=(-2, 7), ha="right", ground=True)
     for one in found:
         x, color = float(np.log10(one.run.n_active_params)), style.RED if one.run.anomaly else style.BLUE
         ax.plot([x, x], [one.predicted.low, one.predicted.high], color=style.PALE, linewidth=1.2, zorder=2)
@@ -64,7 +64,7 @@ def _panel(ax: Axes, group: str, answer: Page) -> None:
         ax, "y", marks, [percent(mark) for mark in marks], "MFU over all paid hours" if group == "A100-class" else ""
     )
     score = next(score for score in training.scores() if score.group == group)
-    style.heading(ax, f"{group}: {len(found)} runs, missed by {score.p50:.2f} times at the median")
+    style.heading(ax, f"{group}: {score.n_runs} runs, missed by {score.p50:.2f} times at the median")
 
 
 def _plan(ax: Axes, group: str, answer: Page) -> None:

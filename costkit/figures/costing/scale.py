@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -30,7 +32,10 @@ def scale(found: Scaling) -> Figure:
     figure = Figure((style.WIDTH, style.HEIGHT), facecolor="white", label=found.sentence)
     style.title(figure, _finding(found))
     ax = style.axes(figure, _BOX)
-    shown = [point for point in found.points if point.usd.mid <= _DEAREST * found.own.usd.mid]
+    if not math.isfinite(found.own.usd.mid):
+        ax.set_axis_off()
+        return figure
+    shown = _near(found)
     x = np.log10([point.wall_s.mid for point in shown])
     low, mid, high = (np.log10([getattr(point.usd, end) for point in shown]) for end in ("low", "mid", "high"))
     ax.fill_between(x, low, high, color=style.BLUE, alpha=0.12, linewidth=0)
@@ -44,8 +49,17 @@ def scale(found: Scaling) -> Figure:
     return figure
 
 
+def _near(found: Scaling) -> list[Scaled]:
+    """Those that are not many times as dear as the plan."""
+    return [point for point in found.points if point.usd.mid <= _DEAREST * found.own.usd.mid]
+
+
 def _finding(found: Scaling) -> str:
     own, far = found.own, found.furthest
+    if not math.isfinite(own.usd.mid):
+        return "On spot the run practically never finishes"
+    if own.n_gpus == max(point.n_gpus for point in found.points):
+        return f"More than {own.n_gpus:,} GPUs would need a larger batch"
     if far.n_gpus <= own.n_gpus:
         return f"More than {own.n_gpus:,} GPUs would cost over a quarter more"
     return f"{far.n_gpus:,} GPUs instead of {own.n_gpus:,}: {duration(far.wall_s.mid)}, for at most a quarter more"
@@ -61,14 +75,14 @@ def _points(ax: Axes, found: Scaling, shown: list[Scaled]) -> None:
         ax.plot(*at, "o", markersize=9 if is_own else 5.5, color=style.ORANGE if is_taxed else style.BLUE, zorder=5)
         ax.plot(*at, "o", markersize=7 if is_own else 4, color=face, zorder=6)
         text = f"{point.n_gpus:,} GPUs, the plan" if is_own else f"{point.n_gpus:,}"
-        style.label(ax, at, text, color=style.INK if is_own else style.GREY, offset=(0, 12), ha="center", bold=is_own)
+        color, below = (style.INK, -14) if is_own else (style.GREY, 12)
+        style.label(ax, at, text, color=color, offset=(0, below), ha="center", bold=is_own)
     if any(point.tokens_ratio > 1.02 for point in shown):
         ax.text(
-            0.99,
-            0.06,
+            0.01,
+            0.95,
             "orange: the batch is so large that it needs more tokens",
             color=style.ORANGE,
-            ha="right",
             fontsize=style.SMALL,
             transform=ax.transAxes,
         )

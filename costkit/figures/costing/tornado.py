@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -19,10 +21,13 @@ def tornado(answer: Page) -> Figure:
     """The bill with one thing changed at a time, the widest on top; orange is dearer than the plan, blue cheaper."""
     figure = Figure((style.WIDTH, style.HEIGHT), facecolor="white", label=f"{answer.drivers} {answer.rules_of_thumb}")
     shown = answer.swings[:_MOST]
-    style.title(figure, _finding(shown))
+    style.title(figure, answer.drivers.rstrip(".") if math.isinf(answer.usd.mid) else _finding(shown))
     ax = style.axes(figure, _BOX)
     ax.spines["left"].set_visible(False)
     own = answer.usd.mid
+    if math.isinf(own):
+        ax.set_axis_off()
+        return figure
     top = round_top(_ROOM * max([own, *(one.high_usd for one in shown)]))
     ax.set_xlim(0, top)
     ax.set_ylim(len(shown) - 0.4, -0.75)

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,11 +18,11 @@ from costkit.plan.buying import setup
 from costkit.plan.costing import words
 from costkit.plan.costing.final_run import FinalRun, final_run
 from costkit.plan.costing.ledger import Line, lines, programmes
-from costkit.plan.costing.swings import Swing, swings
+from costkit.plan.costing.swings import Swing, swings, with_final
 from costkit.plan.costing.truth import Truth, truth
 from costkit.plan.costing.warnings import warnings
 from costkit.plan.fitting.answer import budget
-from costkit.plan.reached import n_active_params
+from costkit.plan.reached import PUBLISHED, n_active_params
 from costkit.plan.schema import Plan
 from costkit.plan.sizing.answer import law
 from costkit.plan.sizing.bands import PERCENTILES, has_draws
@@ -53,6 +54,20 @@ class Page:
         for line in self.lines:
             total = total.plus(line.usd)
         return total
+
+    @property
+    def has_no_range(self) -> bool:
+        """Whether the plan states all that the range would be of."""
+        return self.usd.low == self.usd.high
+
+    @property
+    def others_usd(self) -> Range | None:
+        """The bill at the MFU of published runs like it, where the plan counts on one of its own; else None."""
+        reached = self.final.reached
+        if reached.basis == PUBLISHED or not math.isfinite(self.usd.mid):
+            return None
+        like, own = reached.like.mfu, reached.whole.mid
+        return Range(*(with_final(self, self.final_usd * own / mfu) for mfu in (like.high, like.mid, like.low)))
 
     @property
     def final_usd(self) -> float:
@@ -182,7 +197,7 @@ def page(plan: Plan) -> Page:
     >>> from costkit import plan
     >>> answer = page(plan.read("case-50k"))
     >>> round(answer.final_usd), round(answer.wall_s.mid / 86400, 1), answer.verdict
-    (42275, 18.0, 'does not fit')
+    (42275, 18.0, 'uncertain')
     """
     final = final_run(plan)
     used = law(plan)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from costkit import spot, training
 from costkit.plan.buying import setup
 from costkit.plan.buying.answer import memoryless
+from costkit.plan.buying.blocks import GIVE_UP
 from costkit.plan.reached import Reached, n_active_params, reached
 from costkit.plan.schema import Plan
 from costkit.units import MINUTE, Range
@@ -22,21 +23,16 @@ from costkit.units import MINUTE, Range
 class FinalRun:
     """The final run: what it takes, what it reaches, and the parts of goodput by mechanism.
 
-    `interrupted_ratio` is what spot multiplies the paid hours by, `waiting_ratio` the time, both 1 without spot and inf
-    where it practically never finishes. `run` has both inside.
+    `undisturbed` is the run as it would be on demand. `interrupted_ratio` is what spot multiplies its paid hours by, 1
+    without spot and inf where it practically never finishes; it, and the waits, are inside `run`.
     """
 
     flop: float
     reached: Reached
     run: training.Run
+    undisturbed: training.Run
     mechanism: training.Goodput
     interrupted_ratio: float
-    waiting_ratio: float
-
-    @property
-    def computing_fraction(self) -> Range:
-        """The share of the paid hours in which the steady MFU is reached."""
-        return self.reached.goodput.times(1 / self.interrupted_ratio)
 
     @property
     def is_held_up_by_its_settings(self) -> bool:
@@ -58,7 +54,7 @@ def final_run(plan: Plan) -> FinalRun:
         mfu=found.whole,
     )
     longer = replace(run, gpu_hours=run.gpu_hours.times(paid), usd=run.usd.times(paid), wall_s=run.wall_s.times(waited))
-    return FinalRun(flop, found, longer, kept, paid, waited)
+    return FinalRun(flop, found, longer, run, kept, paid)
 
 
 def mechanism(plan: Plan) -> training.Goodput:
@@ -89,9 +85,9 @@ def _held_up(found: Reached, most: float) -> Reached:
 
 
 def _on_spot(plan: Plan) -> tuple[float, float]:
-    """What interruptions multiply paid hours and time by; inf where the run practically never finishes."""
+    """What interruptions multiply paid hours and time by; inf where it works so long that notebook 02 gives it up."""
     job = setup.job(plan)
     market = memoryless(setup.market(plan, job, n_bytes=setup.checkpoint_bytes(plan)))
     found = spot.expected(job, market)
-    ratios = found.billed_s.mean / job.work_s, found.wall_s.mean / job.work_s
-    return tuple(ratio if math.isfinite(ratio) else math.inf for ratio in ratios)  # type: ignore[return-value]
+    paid, waited = found.billed_s.mean / job.work_s, found.wall_s.mean / job.work_s
+    return (paid, waited) if paid < GIVE_UP else (math.inf, math.inf)

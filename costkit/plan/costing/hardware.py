@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from costkit import training
@@ -11,7 +12,7 @@ from costkit.plan.fitting.answer import budget
 from costkit.plan.reached import batch_tokens, left_out
 from costkit.units import count, duration, percent, usd
 
-_MOST_GPUS = 2**17
+_FEWEST, _MOST = -6, 6
 _A_QUARTER = 0.25
 _NO_VERDICT = "cannot be said"
 
@@ -20,12 +21,12 @@ _NO_VERDICT = "cannot be said"
 class Placed:
     """The run on one kind of GPU, whether it fits there, and the price at which the plan's own GPU would cost as much.
 
-    `flip_usd_per_gpu_hour` is the price of the plan's GPU above which this one is cheaper.
+    `flip_usd_per_gpu_hour` is the price of the plan's GPU above which this one is cheaper; None for an endless run.
     """
 
     on: training.OnGpu
     verdict: str
-    flip_usd_per_gpu_hour: float
+    flip_usd_per_gpu_hour: float | None
     is_own: bool
 
 
@@ -50,7 +51,9 @@ def _placed(answer: Page, one: training.OnGpu) -> Placed:
         verdict = budget(replace(plan, {"hardware.gpu": one.gpu.name})).verdict(one.gpu)
     except ValueError:  # settings that this GPU can't have, such as its price against its own quotes
         verdict = _NO_VERDICT
-    flip = training.flip_usd_per_gpu_hour(usd_of_other=one.run.usd.mid, gpu_hours=answer.final.run.gpu_hours.mid)
+    hours = answer.final.run.gpu_hours.mid
+    endless = math.isinf(hours)
+    flip = None if endless else training.flip_usd_per_gpu_hour(usd_of_other=one.run.usd.mid, gpu_hours=hours)
     return Placed(one, verdict, flip, one.gpu.name == plan.hardware.gpu)
 
 
@@ -78,6 +81,8 @@ class Scaling:
     @property
     def sentence(self) -> str:
         """What more GPUs buy, in a sentence."""
+        if math.isinf(self.own.usd.mid):
+            return "On spot the run practically never finishes; fewer GPUs would be interrupted less often."
         own, far = self.own, self.furthest
         told = f"{own.n_gpus:,} GPUs take {duration(own.wall_s.mid)} for {usd(own.usd.mid)}"
         if far.n_gpus > own.n_gpus:
@@ -104,24 +109,27 @@ class Scaling:
 
 
 def scaling(answer: Page) -> Scaling:
-    """The plan's run from one GPU, or one model-parallel group, up; a batch past the critical one needs more tokens.
+    """The plan's run on halves and doubles of its GPUs; a batch past the critical one needs more tokens.
 
-    The critical batch is Kaplan's at the loss of the plan's law; without a loss every batch is as good.
+    The critical batch is Kaplan's at the loss of the plan's law. Where no law says a loss, only numbers that leave the
+    batch as it is are tried.
     """
     plan = answer.plan
     sharers = plan.memory.tensor_parallel * plan.memory.pipeline_parallel * plan.memory.context_parallel
     critical = training.critical_batch_tokens(loss=answer.loss.mid) if answer.loss else float("inf")
     own = plan.hardware.n_gpus
-    counts = sorted({sharers * 2**k for k in range(18) if sharers * 2**k <= max(_MOST_GPUS, own)} | {own})
+    powers = (own * 2**k for k in range(_FEWEST, _MOST + 1))
     points = training.scale_out(
         answer.final.run,
         reference_n_gpus=own,
-        n_gpus=counts,
+        n_gpus=[int(count) for count in powers if count >= sharers and count % sharers == 0],
         usd_per_gpu_hour=plan.hardware.usd_per_gpu_hour,
         batch_tokens=batch_tokens(plan),
         least_tokens_per_gpu=plan.training.seq_len / sharers,
         critical_batch_tokens=critical,
     )
+    if answer.loss is None:
+        points = [point for point in points if point.batch_tokens <= batch_tokens(plan)]
     deadline = answer.deadline_s
     in_time = None if deadline is None else training.cheapest_by(points, deadline_s=deadline)
     return Scaling(answer, points, training.frontier(points), in_time, critical)

@@ -44,25 +44,48 @@ class Line:
 
 def lines(plan: Plan, final: FinalRun) -> tuple[Line, ...]:
     """Every line of the plan's bill, those of 0 too."""
-    kept, run = final.computing_fraction, final.run
-    # The dearest run is the one with the lowest MFU and goodput, so that ends run against each other.
-    computing = Range(kept.high, kept.mid, kept.low)
-    lost = Range(1 - kept.high, 1 - kept.mid, 1 - kept.low)
+    run, computing = final.run, _computing(final)
+    lost = _less(run.usd, computing.usd), _less(run.gpu_hours, computing.gpu_hours)
     found = [
-        Line(COMPUTING, "compute", run.usd.times(computing), run.gpu_hours.times(computing), _of_mfu(final)),
-        Line(LOST, "goodput", run.usd.times(lost), run.gpu_hours.times(lost), _of_goodput(final)),
+        Line(COMPUTING, "compute", computing.usd, computing.gpu_hours, _of_mfu(final)),
+        Line(LOST, "goodput", *lost, _of_goodput(final)),
     ]
     for name, key in _SCOPE.items():
         share = getattr(plan.scope, key)
-        found.append(
-            Line(name, "scope", run.usd.times(share), run.gpu_hours.times(share), "the plan's share of the run")
-        )
+        usd, hours = _share(run.usd, share), _share(run.gpu_hours, share)
+        found.append(Line(name, "scope", usd, hours, "the plan's share of the run"))
     found += [
         Line(DATA, "scope", Range.exact(plan.scope.data_usd), None, "the plan"),
         Line(STORAGE, "storage", storage_usd(plan, run.wall_s), None, "checkpoints and data while the run lasts"),
         Line(NETWORK, "storage", Range.exact(network_usd(plan)), None, "what is moved out"),
     ]
     return tuple(found)
+
+
+@dataclass(frozen=True)
+class _Computing:
+    """What of the final run computes, in dollars and GPU-hours."""
+
+    usd: Range
+    gpu_hours: Range
+
+
+def _computing(final: FinalRun) -> _Computing:
+    """The undisturbed run times its goodput; the longest run is the one that kept least."""
+    kept, run = final.reached.goodput, final.undisturbed
+    shares = Range(kept.high, kept.mid, kept.low)
+    return _Computing(run.usd.times(shares), run.gpu_hours.times(shares))
+
+
+def _less(whole: Range, part: Range) -> Range:
+    """What is left of a whole, end by end; never below 0 by rounding."""
+    ends = zip((whole.low, whole.mid, whole.high), (part.low, part.mid, part.high), strict=True)
+    return Range(*(max(all_of_it - some, 0.0) for all_of_it, some in ends))
+
+
+def _share(whole: Range, share: float) -> Range:
+    """A share of a whole; nothing of a run without an end is nothing."""
+    return whole.times(share) if share else Range.exact(0.0)
 
 
 def _of_mfu(final: FinalRun) -> str:
@@ -74,6 +97,8 @@ def _of_mfu(final: FinalRun) -> str:
 
 
 def _of_goodput(final: FinalRun) -> str:
+    if final.interrupted_ratio > 1:
+        return "interruptions on spot, and other stops"
     if final.reached.has_own_goodput:
         return "the plan's goodput"
     return "the plan's checkpoints and failures" if final.is_held_up_by_its_settings else "goodput of published runs"

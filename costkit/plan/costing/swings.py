@@ -75,11 +75,11 @@ def _mfu(answer: Page) -> Swing | None:
     else:
         low, high = max(like.high, final.reached.whole.mid), min(like.low, final.reached.whole.mid)
     own = final.reached.whole.mid
-    low_usd, high_usd = (_with_final(answer, answer.final_usd * own / mfu) for mfu in (low, high))
+    low_usd, high_usd = (with_final(answer, answer.final_usd * own / mfu) for mfu in (low, high))
     return Swing("MFU of the whole run", low_usd, high_usd, percent(low), percent(high))
 
 
-def _with_final(answer: Page, final_usd: float) -> float:
+def with_final(answer: Page, final_usd: float) -> float:
     """The bill with another price of the final run, and of the scope that moves with it."""
     scope = sum(line.usd.mid for line in answer.lines if line.group == "scope" and line.gpu_hours)
     return answer.usd.mid + (1 + scope / answer.final_usd) * (final_usd - answer.final_usd)
@@ -93,7 +93,7 @@ def _price(answer: Page) -> Swing | None:
         return None
     own = plan.hardware.usd_per_gpu_hour
     low, high = min(quoted.low, own), max(quoted.high, own)
-    low_usd, high_usd = (_with_final(answer, answer.final_usd * price / own) for price in (low, high))
+    low_usd, high_usd = (with_final(answer, answer.final_usd * price / own) for price in (low, high))
     return Swing("Price of a GPU-hour", low_usd, high_usd, usd(low), usd(high), NOTEBOOKS["spot"])
 
 
@@ -104,7 +104,7 @@ def _goodput(answer: Page) -> Swing | None:
         return None
     kept, own = training.published_goodput(), final.reached.goodput.mid
     share = own / kept.mid
-    low_usd, high_usd = (_with_final(answer, answer.final_usd * own / (end * share)) for end in (kept.high, kept.low))
+    low_usd, high_usd = (with_final(answer, answer.final_usd * own / (end * share)) for end in (kept.high, kept.low))
     return Swing("Goodput", low_usd, high_usd, percent(kept.high * share), percent(kept.low * share))
 
 
@@ -124,7 +124,7 @@ def _gpu(answer: Page) -> Swing | None:
     if not known:
         return None
     best = known[0]
-    changed = _with_final(answer, best.run.usd.mid)
+    changed = with_final(answer, best.run.usd.mid)
     told = f"{best.gpu.name} at {usd(best.usd_per_gpu_hour.mid)}"
     return _alternative(answer, "Another GPU", changed, told)
 
@@ -146,7 +146,7 @@ def _size(answer: Page) -> Swing | None:
     if plan.model.pretrained or loss is None or not isinstance(law, scaling.ScalingLaw):
         return None
     best = scaling.cheapest_for_loss(law, loss=loss.mid, unique_tokens=Demand.of(plan).unique_tokens)
-    changed = _with_final(answer, answer.final_usd * float(best.flop) / answer.final.flop)
+    changed = with_final(answer, answer.final_usd * float(best.flop) / answer.final.flop)
     larger = ", dearer to serve" if float(best.n_params) > answer.n_active_params else ""
     told = f"{count(float(best.n_params))} on {count(float(best.n_tokens))} tokens{larger}"
     return _alternative(answer, "The best size for its loss", changed, told, NOTEBOOKS["size"])
@@ -168,7 +168,7 @@ def _precision(answer: Page) -> Swing | None:
         precision=wanted,
         left_out=left_out(plan),
     ).mfu.mid
-    changed = _with_final(answer, answer.final_usd * own / other)
+    changed = with_final(answer, answer.final_usd * own / other)
     return _alternative(answer, "Number format", changed, wanted, NOTEBOOKS["memory"])
 
 

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from costkit import training
+from costkit.plan.costing.words import beyond_format, format_share
 from costkit.plan.reached import GIVEN, MEASURED, PUBLISHED
 from costkit.units import duration, percent, usd
 
@@ -31,7 +32,14 @@ def _about_mfu(answer: Page) -> list[tuple[bool, str]]:
     band = f"{percent(like.low)} to {percent(like.high)}, {percent(like.mid)} in the middle"
     return [
         (
-            reached.basis == GIVEN and not like.low <= run.mfu.mid <= like.high,
+            beyond_format(answer),
+            (
+                f"The plan's MFU of {percent(run.mfu.mid)} is more than {plan.memory.precision.upper()} can give on"
+                f" {answer.gpu.name}, {percent(format_share(answer))}: faster products than that must have been on."
+            ),
+        ),
+        (
+            reached.basis == GIVEN and not beyond_format(answer) and not like.low <= run.mfu.mid <= like.high,
             (
                 f"The plan's MFU of {percent(run.mfu.mid)} over the whole run is outside what published runs like it"
                 f" reached, {band}."
@@ -45,7 +53,7 @@ def _about_mfu(answer: Page) -> list[tuple[bool, str]]:
             ),
         ),
         (
-            answer.usd.low == answer.usd.high,
+            answer.has_no_range,
             "The plan states both MFU and goodput, so the bill has no range: leave them out to see that of other runs.",
         ),
         (

@@ -98,6 +98,9 @@ def _basis(answer: Page) -> str:
 
 def _goodput(answer: Page) -> str:
     final = answer.final
+    if final.interrupted_ratio > 1:
+        ratio = final.interrupted_ratio
+        return "; on spot it never ends" if math.isinf(ratio) else f"; on spot the hours are {number(ratio)} times that"
     if final.reached.has_own_goodput:
         return ""
     return ", by its own settings" if final.is_held_up_by_its_settings else ", as published runs kept"
@@ -137,6 +140,8 @@ def _truth(answer: Page) -> str:
 
 def drivers(answer: Page) -> str:
     """The three widest swings in words."""
+    if math.isinf(answer.usd.mid):
+        return "There is no bill to move: on spot the run practically never finishes."
     found = answer.swings[:_NAMED]
     if not found:
         return "Nothing that is looked at here moves the bill by half a per cent."
@@ -166,6 +171,14 @@ def risk(answer: Page) -> str:
         (
             answer.lateness == "late",
             f"it takes {duration(answer.wall_s.mid)}, and the deadline is after {duration(answer.deadline_s or 0.0)}",
+        ),
+        (
+            beyond_format(answer),
+            (
+                f"an MFU of {percent(run.mfu.mid)} is more than {plan.memory.precision.upper()} can give on"
+                f" {plan.hardware.gpu}, {percent(format_share(answer))} of the 16-bit peak; runs like it in that format"
+                f" would reach {percent(like.mid)}, which costs {usd(answer.final_usd * run.mfu.mid / like.mid)}"
+            ),
         ),
         (
             answer.final.reached.basis == GIVEN and run.mfu.mid > like.high,
@@ -198,9 +211,21 @@ def risk(answer: Page) -> str:
     return f"The biggest risk: {told}."
 
 
+def format_share(answer: Page) -> float:
+    """The peak of the plan's number format over the 16-bit one."""
+    return training.format_limit(answer.gpu, answer.plan.memory.precision) / answer.gpu.half_precision_flop_per_s
+
+
+def beyond_format(answer: Page) -> bool:
+    """Whether the MFU that the plan counts on is more than its number format could give at best."""
+    return answer.final.run.mfu.mid > format_share(answer)
+
+
 def rules_of_thumb(answer: Page) -> str:
     """What a tenth more MFU, and half a dollar an hour, do to the bill."""
     run = answer.final.run
+    if math.isinf(run.usd.mid):
+        return f"The run is {flop(answer.final.flop)}."
     saved = answer.final_usd * (1 - 1 / (1 + _TENTH))
     more = _HALF_DOLLAR * run.gpu_hours.mid
     better = percent(run.mfu.mid * (1 + _TENTH))
@@ -212,6 +237,8 @@ def rules_of_thumb(answer: Page) -> str:
 
 def programme(answer: Page, multiples: tuple[float, float]) -> str:
     """What a programme around the run would come to, if it were as published ones."""
+    if math.isinf(answer.final_usd):
+        return "A programme around a run that never finishes has no price."
     low, high = (usd(answer.final_usd * multiple) for multiple in multiples)
     return (
         f"The final run is {usd(answer.final_usd)}; published programmes computed {number(multiples[0])} to"
