@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from costkit import architectures, plan, tables, training
-from costkit.units import DAY
+from costkit import architectures, plan, tables
 
 MINIMAL = """\
 # my plan

@@ -498,3 +498,11 @@ def test_unknown_names_offer_the_nearest(figures: dict[str, Any], near: str) -> 
     """A GPU, a kind or a precision that nobody knows is answered with the nearest name."""
     with pytest.raises(tables.UnknownName, match=f"Did you mean '{near}'"):
         run_of(0.4, **figures)
+
+
+def test_fp32_that_is_faster_than_fp32_had_another_format() -> None:
+    """The lesson's 18 days imply 111% of an A100's FP32 peak: 14% of TF32's, and no sparse peak, which FP32 has not."""
+    found = training.audit(n_params=3e9, n_tokens=60e9, gpu="A100-SXM4-80GB", n_gpus=32, days=18, precision="fp32")
+    kinds = {flag.kind: flag.text for flag in found.flags}
+    assert set(kinds) == {"impossible", "number format"}
+    assert "of the TF32 peak it is 14%" in kinds["number format"]

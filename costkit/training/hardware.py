@@ -16,14 +16,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from costkit import tables
-from costkit.training.cases import CHIPS
 from costkit.training.efficiency import Efficiency, efficiency
 from costkit.training.formats import has_format
 from costkit.training.prices import quoted
 from costkit.training.runs import Run, run
 from costkit.units import Range
 
-_NEAR_SIZE = 3.0
+_FAR_SIZE, _SAME_SIZE, _LONGEST = 10.0, 0.1, 8192
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class OnGpu:
     """The run on one kind of GPU.
 
     `usd_per_gpu_hour` spans the newest quotes; `run` is at the middle of them. `tuned` is the MFU of benchmarks of
-    models of about that size on the same chip, None where there is none.
+    models of the nearest size on the same chip, None where there is none.
     """
 
     gpu: tables.Gpu
@@ -74,25 +73,27 @@ def compare(
 
 @functools.lru_cache(maxsize=256)
 def tuned_mfu(*, gpu: tables.Gpu, n_params: float) -> Range | None:
-    """The lowest, middle and highest MFU of benchmarks of models within a factor of 3 of that size, on the same chip.
+    """The lowest, middle and highest MFU of benchmarks of the nearest size on the same chip, of usual sequence lengths.
 
-    >>> found = tuned_mfu(gpu=tables.gpu("H100-SXM5-80GB"), n_params=7e9)
+    None where no benchmark is on that chip, or none within a factor of 10 of the size.
+
+    >>> found = tuned_mfu(gpu=tables.gpu("H100-SXM5-80GB"), n_params=8e9)
     >>> found is not None and 0.35 < found.mid < 0.5
     True
     """
-    if gpu.architecture not in CHIPS:
+    found = [(abs(math.log(size / n_params)), mfu) for chip, size, mfu in _benchmarks() if chip == gpu.architecture]
+    nearest = min((distance for distance, _ in found), default=math.inf)
+    if nearest > math.log(_FAR_SIZE):
         return None
-    near = math.log(_NEAR_SIZE)
-    found = [
-        mfu for chip, size, mfu in _benchmarks() if chip == gpu.architecture and abs(math.log(size / n_params)) <= near
-    ]
-    return Range(min(found), float(np.median(found)), max(found)) if found else None
+    alike = [mfu for distance, mfu in found if distance <= nearest + _SAME_SIZE]
+    return Range(min(alike), float(np.median(alike)), max(alike))
 
 
 @functools.cache
 def _benchmarks() -> tuple[tuple[str, float, float], ...]:
-    """Chip, parameters and MFU of each benchmark."""
-    rows = tables.rows("measured_throughput.csv")
+    """Chip, parameters and MFU of each benchmark, very long sequences left out."""
     return tuple(
-        (tables.gpu(row["gpu"]).architecture, float(row["n_params"]), float(row["mfu"])) for row in rows if row["mfu"]
+        (tables.gpu(row["gpu"]).architecture, float(row["n_params"]), float(row["mfu"]))
+        for row in tables.rows("measured_throughput.csv")
+        if row["mfu"] and int(row["seq_len"]) <= _LONGEST
     )

@@ -34,8 +34,8 @@ LEAST_ATTENTION_GAP = 1.15
 class Flag:
     """One oddity: its kind in a word or two, and what it is, by how much, and what the figures would be if it were so.
 
-    Kinds: `impossible`, `check`, `low`; `sparse peak`, `fp8`, `fp8 peak`; `per trillion`, `fine-tune`,
-    `encoder-decoder`; `hours disagree`, `node price`; `hfu`, `attention`, `goodput`.
+    Kinds: `impossible`, `check`, `low`; `number format`, `sparse peak`, `fp8`, `fp8 peak`; `per trillion`,
+    `fine-tune`, `encoder-decoder`; `hours disagree`, `node price`; `hfu`, `attention`, `goodput`.
     """
 
     kind: str
@@ -78,12 +78,24 @@ def _impossible(stated: Stated) -> Iterator[Flag]:
         "impossible",
         f"{_implied(stated, stated.precision)} {why}; {where}; at {percent(HIGHEST_MFU)} they take {least}",
     )
-    if share / SPARSE_OVER_DENSE <= HIGH_MFU and _has_sparse_peak(stated.gpu):
+    if stated.precision == "fp32":
+        yield from _number_format(stated)
+    elif share / SPARSE_OVER_DENSE <= HIGH_MFU and _has_sparse_peak(stated.gpu):
         half = f"half of it, {percent(share / SPARSE_OVER_DENSE)}, would be plausible"
         yield Flag("sparse peak", f"{half}; FLOP counted from a sparse peak are double, and hours planned with it half")
     of_fp8 = stated.share_of_peak("fp8") if "fp8" in stated.gpu.peak_flop_per_s else share
     if of_fp8 < share and of_fp8 <= HIGHEST_MFU:
         yield Flag("fp8", f"a run in FP8 may pass this bound; of the FP8 peak it is {percent(of_fp8)}")
+
+
+def _number_format(stated: Stated) -> Iterator[Flag]:
+    """FP32 that is faster than FP32: its matrix products ran in another format."""
+    shares = {"16-bit": stated.mfu}
+    if "tf32" in stated.gpu.peak_flop_per_s:
+        shares = {"TF32": stated.share_of_peak("tf32"), **shares}
+    told = ", ".join(f"of the {name} peak it is {percent(share)}" for name, share in shares.items())
+    if stated.mfu <= HIGHEST_MFU:
+        yield Flag("number format", f"matrix products in a faster format than FP32 would explain it: {told}")
 
 
 def _low(stated: Stated) -> Iterator[Flag]:
@@ -119,7 +131,7 @@ def _encoder_decoder(stated: Stated) -> Iterator[Flag]:
 
 def _fine_tune(stated: Stated, kinds: set[str]) -> Iterator[Flag]:
     """FLOP that include a base model's, told by the caller or as what is left when nothing else explains the MFU."""
-    explained = kinds & {"sparse peak", "fp8", "per trillion", "hours disagree", "node price"}
+    explained = kinds & {"number format", "sparse peak", "fp8", "per trillion", "hours disagree", "node price"}
     if stated.n_tokens is None or "impossible" not in kinds or (explained and not stated.pretrained):
         return
     at_most = count(stated.n_tokens * HIGHEST_MFU / stated.bounded_mfu)

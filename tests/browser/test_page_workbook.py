@@ -44,7 +44,7 @@ def test_running_all_cells_of_the_page_leaves_no_error(workbook: Page) -> None:
 @pytest.mark.parametrize(
     ("label", "text", "said"),
     [
-        ("GPUs", "64", "takes 9.00 days"),
+        ("GPUs", "64", "takes 8.99 days"),
         ("Price", "24 per 8-GPU node", "costs $41,4"),
         ("MFU", "", " to "),
         ("Deadline", "12", "18.0 days"),
