@@ -49,6 +49,7 @@ PICTURES = [
 ]
 TABLED: dict[str, Callable[[Page], Table]] = {
     "bill": figures.costing.bill_table,
+    "facts": figures.costing.facts_table,
     "swings": figures.costing.swings_table,
     "programmes": figures.costing.programmes_table,
     "goodput": figures.costing.goodput_table,

@@ -57,10 +57,9 @@ PAGE_PLACES = {
     "Goodput": 3,
     "Memory": 2,
     "Loss": 2,
-    "Deadline": 1,
-    "Energy": 2,
-    "What it took": 4,
-    "Waiting for input": 6,
+    "Deadline": 2,
+    "Energy": 3,
+    "What it took": 3,
 }
 
 

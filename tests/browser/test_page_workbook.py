@@ -15,7 +15,7 @@ def workbook(browser: Browser, lab: Lab, strangers: list[str]) -> Page:
     watch_requests(page, allowed=lab.address, into=strangers)
     open_notebook(page, lab, "00_plan_on_a_page.ipynb")
     run_all(page)
-    scroll_to(page, "panels.page(")
+    scroll_to(page, "panels.page(answer")
     page.locator(".costkit-panel .costkit-picture").wait_for()
     return page
 

@@ -3,6 +3,7 @@
 from costkit.figures.costing.bill import bill
 from costkit.figures.costing.listed import (
     bill_table,
+    facts_table,
     goodput_table,
     hardware_table,
     programmes_table,
@@ -17,6 +18,7 @@ from costkit.figures.costing.tornado import tornado
 __all__ = [
     "bill",
     "bill_table",
+    "facts_table",
     "goodput_table",
     "hardware_table",
     "programmes_table",

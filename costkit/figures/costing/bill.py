@@ -15,7 +15,7 @@ from costkit.plan import Page
 from costkit.units import Range, percent, usd
 
 _BOX = (0.2, 0.15, 0.77, 0.62)
-_HEIGHT, _ROOM, _SMALL, _MOST_ROWS = 0.62, 1.22, 0.06, 4
+_HEIGHT, _ROOM, _SMALL = 0.62, 1.22, 0.06
 _ENDS = {
     "low": "if it goes as well as\none run in ten",
     "mid": "in the middle",
@@ -94,7 +94,7 @@ def _still(top: float, names: list[str], key: object) -> Layered:
     ax = style.axes(made, _BOX)
     ax.spines["left"].set_visible(False)
     ax.set_xlim(0, top)
-    ax.set_ylim(_MOST_ROWS - 0.4, -0.75) if len(names) == _MOST_ROWS else ax.set_ylim(2.6, -0.75)
+    ax.set_ylim(len(names) - 0.4, -0.75)
     usd_ticks(ax, top, "US dollars")
     ax.set_yticks(range(len(names)), names)
     ax.tick_params(axis="y", length=0)

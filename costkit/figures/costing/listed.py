@@ -12,6 +12,12 @@ from costkit.units import DAY, Range, number, percent, usd
 Columns = dict[str, str | tuple[str, Format]]
 
 
+def facts_table(answer: Page) -> Table:
+    """The key numbers of the page."""
+    rows = [{"what": label, "value": text} for label, text in answer.facts]
+    return Table(rows, "facts", caption="The plan in numbers", columns={"what": "What", "value": "Value"})
+
+
 def bill_table(answer: Page) -> Table:
     """The bill line by line, what isn't planned for included, and the sum."""
     rows = answer.rows()

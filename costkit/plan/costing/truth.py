@@ -15,7 +15,7 @@ _DECISIVE = ("model.architecture", "model.n_params", "data.n_tokens", "hardware.
 
 @dataclass(frozen=True)
 class Truth:
-    """What the published run took: GPU-hours, the dollars of these at the plan's price, and the days, if told.
+    """What the published run took: GPU-hours, the dollars of these at the plan's price, and time and bill, if told.
 
     `name` is its row of the published runs, or the plan's own title where the case says the hours itself.
     """
@@ -24,6 +24,7 @@ class Truth:
     gpu_hours: float
     usd: float
     wall_s: float | None
+    published_usd: float | None
     hours_ratio: float
     is_inside: bool
 
@@ -48,6 +49,7 @@ def truth(plan: Plan, final: FinalRun) -> Truth | None:
         gpu_hours=told,
         usd=told * plan.hardware.usd_per_gpu_hour,
         wall_s=None if days is None else days * DAY,
+        published_usd=case.published_usd or (named.usd if named else None),
         hours_ratio=told / hours.mid,
         is_inside=hours.low <= told <= hours.high,
     )

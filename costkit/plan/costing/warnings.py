@@ -115,6 +115,7 @@ def _about_rest(answer: Page) -> list[tuple[bool, str]]:
     plan = answer.plan
     scope = [line for line in answer.lines if line.group == "scope" and line.is_planned]
     return [
+        (answer.stall is not None, answer.stall.sentence if answer.stall else ""),
         (
             plan.target_architecture is None,
             "The plan names no architecture: memory is that of a plausible shape of its size.",

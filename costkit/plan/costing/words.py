@@ -71,7 +71,6 @@ def facts(answer: Page) -> tuple[tuple[str, str], ...]:
         ("Deadline", _deadline(answer)),
         ("Energy", _energy(answer)),
         ("What it took", _truth(answer)),
-        ("Waiting for input", answer.stall.sentence if answer.stall else ""),
     )
     return tuple((label, text) for label, text in found if text)
 
@@ -132,6 +131,8 @@ def _truth(answer: Page) -> str:
     if truth is None:
         return ""
     told = f"{hours(truth.gpu_hours)} GPU-hours, {usd(truth.usd)} at this price"
+    if truth.published_usd is not None and usd(truth.published_usd) != usd(truth.usd):
+        told = f"{told} and {usd(truth.published_usd)} as published"
     if answer.final.reached.basis != PUBLISHED:
         return told
     where = "inside" if truth.is_inside else "outside"
