@@ -248,7 +248,7 @@ def test_a_size_that_is_given_is_active(capsys: pytest.CaptureFixture[str]) -> N
         (line({**BARE, "--n-gpus": "2.5"}), "--n-gpus must be a whole number of GPUs, not 2.5"),
         (
             line({**BARE, "--usd-per-gpu-hour": "98.32 per node"}),
-            "such as '98.32 per 8-GPU node', not '98.32 per node'",
+            "'98.32 per node' does not say how many GPUs a node has: write '98.32 per 8-GPU node'",
         ),
         (line({**BARE, "--usd-per-gpu-hour": "-3"}), "--usd-per-gpu-hour must be from 0.001 to 1,000 USD per GPU-hour"),
         (line({**BARE, **CALENDAR, "--gpu": "A100"}), "no GPU 'A100'. Did you mean 'A100-SXM4-80GB'?"),

@@ -628,7 +628,9 @@ def test_a_price_says_what_it_is_for(text: str, usd_per_gpu_hour: float) -> None
 
 def test_a_node_s_price_without_its_gpus_is_asked_about() -> None:
     """How many GPUs a node has is never guessed."""
-    with pytest.raises(ValueError, match="a price per node needs n_gpus, the GPUs that one node has"):
+    with pytest.raises(
+        ValueError, match=r"hardware\.usd_per_gpu_hour '24 per node' does not say how many GPUs a node has: write"
+    ):
         plan.parse_overrides(["hardware.usd_per_gpu_hour=24 per node"])
 
 

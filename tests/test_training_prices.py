@@ -128,7 +128,7 @@ def test_a_decimal_comma_is_not_taken_for_thousands(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("98.32 per node", "a price per node needs n_gpus"),
+        ("98.32 per node", "'98.32 per node' does not say how many GPUs a node has"),
         ("2.49 per gpu of 8", "a price per GPU is for 1 GPU, not for 8"),
         ("98 per 0-gpu node", "n_gpus must be a whole number of GPUs, 1 or more, not 0"),
         ("0 per gpu", "usd_per_hour must be a positive, finite number of USD per hour, not 0"),

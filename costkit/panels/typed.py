@@ -43,7 +43,10 @@ def parsed(text: str, field: Field) -> float | None:
         raise ValueError(f"{field.label}: the box is empty; {_examples(field)}.")
     if field.optional and (not text.strip() or typed.is_nothing(text)):
         return None
-    value = typed.amount(text, field.unit)
+    try:
+        value = typed.amount(text, field.unit)
+    except ValueError as error:
+        raise ValueError(f"{field.label}: {error}.") from None
     if value is None:
         raise ValueError(f"{field.label}: {_quoted(text)} is not {_noun(field)}; {_examples(field)}.")
     if math.isinf(value) and any(letter.isdigit() for letter in text):

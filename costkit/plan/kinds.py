@@ -15,10 +15,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from costkit import tables, training, units
+from costkit import tables, units
 from costkit.plan import typed
 
-PER_GPU_HOUR = "USD per GPU-hour"
 _LONGEST_SHOWN = 60
 _TOO_LARGE = 10**400
 _SUFFIXES = {"k": "e3", "m": "e6", "b": "e9", "t": "e12"}
@@ -80,20 +79,6 @@ def nearest(given: object, options: tuple[str, ...]) -> str | None:
     return near[0] if near else None
 
 
-def _per_gpu_hour(words: str) -> float | None:
-    """The price of one GPU in that of a node or an instance, or None where none is named.
-
-    >>> _per_gpu_hour("98.32 per 8-GPU node"), _per_gpu_hour("cheap")
-    (12.29, None)
-    """
-    if not any(unit in words.casefold() for unit in training.PRICE_UNITS):
-        return None
-    try:
-        return training.read_price(words).usd_per_gpu_hour
-    except ValueError as error:
-        raise ValueError(f"can't be read: {error}") from None
-
-
 @dataclass(frozen=True)
 class Number:
     """A number with a unit, within `least` and `most`; `whole` numbers are counted, `fraction`s are shares of 1."""
@@ -151,8 +136,6 @@ class Number:
         if _is_number(words) or words.casefold().lstrip("+-") in ("inf", "nan"):
             return exact_float(words)
         found = typed.amount(words, self.unit)
-        if found is None and self.unit == PER_GPU_HOUR:
-            found = _per_gpu_hour(words)
         if found is None:
             raise ValueError(f"must be {self._noun()}, not {shown(text)}{self._spelling_hint(words)}")
         if math.isinf(found) and any(letter.isdigit() for letter in words):

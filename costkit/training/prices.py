@@ -83,6 +83,9 @@ def read_price(text: str) -> Price:
             f"{text!r} is no price: write dollars and what for, such as '2.49 per gpu' or '98.32 per 8-GPU node'"
         )
     given = found["gpus"] or found["of"]
+    if given is None and found["unit"] != "gpu":
+        unit = found["unit"]
+        raise ValueError(f"{text!r} does not say how many GPUs a {unit} has: write '{found['usd']} per 8-GPU {unit}'")
     return price(float(found["usd"].replace(",", "")), per=found["unit"], n_gpus=int(given) if given else None)
 
 
