@@ -704,7 +704,7 @@ def test_on_demand_is_saved_at_the_interval_that_is_best_there(situation: str) -
         ("no checkpoints, short run", "No checkpoint is ever written"),
         ("interval longer than the run", "is longer than the run of"),
         ("write longer than the interval", "longer than the 5.00 minutes between two of them"),
-        ("finetune-7b", "training.goodput_fraction is not applied here"),
+        ("finetune-7b", "The goodput of 90% is not applied here"),
         ("dearer", "Spot is dearer than on demand here"),
         ("no discount", "Spot costs as much as on demand here"),
         ("seconds", "is the unit right?"),

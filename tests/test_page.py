@@ -56,6 +56,12 @@ SITUATIONS: dict[str, Situation] = {
     "evaluation": ("mpt-7b", {"training.evaluation_fraction": 0.2, "training.spare_fraction": 0.1}),
     "no loss": ("mpt-7b", {"training.law": "deepseek-2024"}),
     "limited data": ("mpt-7b", {"data.unique_tokens": 1e11}),
+    "hopeless spot that waits": (
+        "mpt-7b",
+        {PURCHASE: "spot", LIFE: 0.01, PRICE: 0.9, STEP: 3.0, BATCH: 4e6, WAIT: 0.4},
+    ),
+    "batch below one sequence a GPU": ("finetune-7b", {BATCH: 2048, GPUS: 32}),
+    "adapters": ("lora-7b-a100", {GOODPUT: 1.0}),
     "edited": ("mpt-7b", {TOKENS: 2e12}),
 }
 every_situation = pytest.mark.parametrize("situation", SITUATIONS)
@@ -217,12 +223,32 @@ def test_fp32_of_the_lesson_is_slower_than_its_18_days() -> None:
 # Published runs.
 
 
-@pytest.mark.parametrize("name", ["mpt-7b", "llama-2-7b", "llama-3-8b", "smollm3-3b", "llama-3-1-405b"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            name,
+            marks=pytest.mark.xfail(
+                reason="llm.c's hand-written kernels on one node beat nine in ten of the runs like it", strict=True
+            )
+            if name == "gpt2-124m-one-node"
+            else (),
+        )
+        for name in plan.names()
+        if plan.read(name).case.published_run
+    ],
+)
 def test_what_a_published_run_took_lies_in_its_band(name: str) -> None:
     """The estimate without the run's team holds what happened."""
     truth = answer(name).truth
     assert truth is not None
-    assert (truth.is_inside, 1 / 1.5 < truth.hours_ratio < 1.5) == (True, True)
+    assert truth.is_inside
+
+
+def test_adapters_compute_two_thirds() -> None:
+    """Frozen weights need no gradients of their own, on the page as in notebook 03."""
+    found = answer("adapters")
+    assert found.final.flop == pytest.approx(2 / 3 * 6 * found.n_active_params * 50e6)
 
 
 def test_a_published_run_is_not_told_its_own_answer() -> None:
@@ -260,10 +286,10 @@ def test_a_programme_is_another_line_of_the_table() -> None:
     assert smollm.multiple == pytest.approx(437_760 / 276_480, abs=0.005)
 
 
-def test_spot_pays_for_its_interruptions() -> None:
-    """Bought on spot the hours are more than those of computing and of published stops."""
-    on_demand = page("mpt-7b", {PRICE: 0.9})
-    assert answer("spot").final_usd > on_demand.final_usd
+def test_spot_costs_what_notebook_02_says() -> None:
+    """The middle of the bill of the run is the mean of the simulated ones, within their spread."""
+    simulated = plan.savings(answer("spot").plan)
+    assert answer("spot").final_usd == pytest.approx(simulated.usd.mid, rel=0.01)
 
 
 def test_hopeless_spot_has_no_bill() -> None:
@@ -300,12 +326,29 @@ def test_the_price_multiplies_the_final_run(factor: float) -> None:
     assert changed.usd.mid == pytest.approx(own.usd.mid * factor)
 
 
-def test_a_flip_price_makes_two_gpus_equal() -> None:
+@pytest.mark.parametrize("situation", ["llama-2-7b", "case-50k", "measured rate"])
+def test_a_flip_price_makes_two_gpus_equal(situation: str) -> None:
     """At the price that a table names, the plan's own GPU costs as much as the other one."""
-    found = answer("llama-2-7b")
+    found = answer(situation)
     other = next(one for one in costing.hardware(found) if not one.is_own)
-    changed = page("llama-2-7b", {PRICE: other.flip_usd_per_gpu_hour})
-    assert changed.final_usd == pytest.approx(other.on.run.usd.mid)
+    name, overrides = SITUATIONS[situation]
+    changed = page(name, {**overrides, PRICE: other.flip_usd_per_gpu_hour})
+    assert changed.final_usd == pytest.approx(other.run.usd.mid)
+
+
+def test_the_plan_s_own_gpu_is_the_plan_s_own_run() -> None:
+    """Among other GPUs the plan's own stands at its own price and MFU."""
+    (own,) = [one for one in costing.hardware(answer("case-50k")) if one.is_own]
+    assert (own.run, own.flip_usd_per_gpu_hour) == (answer("case-50k").final.run, None)
+
+
+def test_another_gpu_that_is_advised_may_have_the_memory() -> None:
+    """What does not fit is no alternative, however cheap."""
+    for situation in SITUATIONS:
+        named = [one.low_label for one in answer(situation).swings if one.what == "Another GPU"]
+        placed = {f"{one.on.gpu.name} at": one.verdict for one in costing.hardware(answer(situation))}
+        verdicts = [verdict for name, verdict in placed.items() for label in named if label.startswith(name)]
+        assert "does not fit" not in verdicts
 
 
 @given(factor=st.floats(0.1, 10))
@@ -324,16 +367,16 @@ def test_what_the_final_run_costs_moves_the_bill_with_its_scope(factor: float) -
 def test_hardware_is_sorted_by_its_bill(situation: str) -> None:
     """The cheapest comes first, each with a verdict of memory."""
     placed = costing.hardware(answer(situation))
-    bills = [one.on.run.usd.mid for one in placed]
+    bills = [one.run.usd.mid for one in placed]
     assert bills == sorted(bills)
     assert {one.verdict for one in placed} <= {"fits", "uncertain", "does not fit", "cannot be said"}
 
 
 def test_a_stall_is_priced_over_the_run() -> None:
-    """0.4 of 3 seconds are 13% of the bill of the final run."""
+    """0.4 of 3 seconds are 13% of what computing costs: stops don't wait for input."""
     found = answer("measured step")
     assert found.stall is not None
-    assert found.stall.usd == pytest.approx(found.final_usd * 0.4 / 3.0)
+    assert found.stall.usd == pytest.approx(found.lines[0].usd.mid * 0.4 / 3.0)
 
 
 def test_no_stall_is_made_up() -> None:

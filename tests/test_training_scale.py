@@ -297,9 +297,9 @@ def test_an_unknown_precision_is_refused() -> None:
 
 def test_each_gpu_has_its_price_and_its_efficiency() -> None:
     """A row is the run at the middle of the GPU's quotes and at the MFU of published runs on its chip."""
-    for one in training.compare(**ABOUT, purchase="spot", left_out=["llama-3"]):
+    for one in training.compare(**ABOUT, purchase="spot", left_out=["meta"]):
         name = one.gpu.name
-        about = training.efficiency(gpu=name, n_params=8e9, n_gpus=256, left_out=["llama-3"])
+        about = training.efficiency(gpu=name, n_params=8e9, n_gpus=256, left_out=["meta"])
         assert (one.usd_per_gpu_hour, one.efficiency) == (training.quoted(name, purchase="spot"), about)
         assert one.run == training.run(
             flop=ABOUT["flop"], gpu=name, n_gpus=256, usd_per_gpu_hour=one.usd_per_gpu_hour.mid, mfu=about.mfu

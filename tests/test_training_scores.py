@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from costkit import tables, training
-from costkit.training import learning, scorecard
+from costkit.training import accounts, learning, scorecard
 from costkit.training.learning import spread, tails
 from costkit.units import BILLION, HOUR, MILLION, TRILLION, Range
 
 A100, A100_40, H100, H800 = "A100-SXM4-80GB", "A100-SXM4-40GB", "H100-SXM5-80GB", "H800-SXM5-80GB"
 A100_BAR, H100_BAR = 1.29, 1.37
-"""Median factor errors of planning with the median MFU of other runs (shared/research/cost.md, section 1.1)."""
+"""What planning with one median MFU per kind of GPU comes to, over a larger set of runs than ships here."""
 BARS = {"A100-class": A100_BAR, "H100-class": H100_BAR}
 BAND_LOW, BAND_HIGH = 0.72, 0.88
 
@@ -142,7 +142,7 @@ def slower(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
     forget()
 
 
-@pytest.mark.parametrize("family", ["eleutherai", "llama-3", "phi"])
+@pytest.mark.parametrize("family", ["eleutherai", "meta", "phi"])
 def test_a_family_has_no_part_in_its_own_predictions(family: str, slower: Callable[[str], None]) -> None:
     """Other hours of a family's runs change no prediction for that family, and change others'."""
     before = predictions()
@@ -317,12 +317,12 @@ def _width(value: Range) -> float:
 
 def test_what_a_band_rests_on_is_told() -> None:
     """The runs and families behind a band are those on the same chip; leaving one out takes it from them."""
-    all_runs, fewer = reached(), reached(left_out=["llama-3"])
+    all_runs, fewer = reached(), reached(left_out=["meta"])
     on_chip = [row for row in learning.learned().rows if row.case.chip == "Hopper sm_90"]
     assert all_runs.is_of_chip
     assert (all_runs.n_runs, all_runs.n_families) == (len(on_chip), len({row.run.family for row in on_chip}))
     assert (fewer.n_runs, fewer.n_families) == (
-        sum(row.run.family != "llama-3" for row in on_chip),
+        sum(row.run.family != "meta" for row in on_chip),
         all_runs.n_families - 1,
     )
 
@@ -362,9 +362,9 @@ def test_no_steady_mfu_is_above_the_peak() -> None:
 
 
 def test_published_goodput_holds_that_of_olmo() -> None:
-    """Olmo 3 32B came to 77% of its steady MFU over all hours it booked, which is inside what others kept."""
-    run, kept = tables.published_run("Olmo 3 32B"), training.published_goodput()
-    own = learning.mfu_of(run) / (run.mfu or math.nan)
+    """Olmo 3 32B came to 77% of its steady MFU over all hours it booked, which is inside what other teams kept."""
+    run, kept = tables.published_run("Olmo 3 32B"), training.published_goodput(left_out=["ai2"])
+    own = accounts.mfu_of(run) / (run.mfu or math.nan)
     assert own == pytest.approx(0.77, abs=0.005)
     assert kept.low < own < kept.high
 
@@ -454,14 +454,15 @@ class Kept:
         return self.run.gpu_hours.low <= self.gpu_hours <= self.run.gpu_hours.high
 
 
-# Hours, tokens, GPUs: shared/research/cost.md, table 1.2; DeepSeek 67B's are hours per trillion tokens. Sizes and
-# sequence lengths are those of the published weights. Where no number of GPUs is published, 1024 A100s or 512 H100s are
+# Hours, tokens, GPUs as published: Touvron et al. 2023 (arXiv:2302.13971, 2307.09288), Biderman et al. 2023
+# (arXiv:2304.01373), Li et al. 2023 (arXiv:2305.06161), the Olmo 3 and SmolLM2 teams, DeepSeek-AI 2024 (arXiv:2405.04434,
+# hours per trillion tokens). Sizes and sequence lengths are those of the published weights. Where no number of GPUs is published, 1024 A100s or 512 H100s are
 # taken.
 KEPT = {
-    "LLaMA-1 13B": Kept(A100, 13.0e9, 1.0e12, 135_168, "llama-1", 1024, 2048),
-    "LLaMA-1 33B": Kept(A100, 32.5e9, 1.4e12, 530_432, "llama-1", 1024, 2048),
-    "Llama 2 13B": Kept(A100, 13.016e9, 2e12, 368_640, "llama-2", 1024, 4096),
-    "Llama 2 70B": Kept(A100, 68.98e9, 2e12, 1_720_320, "llama-2", 1024, 4096),
+    "LLaMA-1 13B": Kept(A100, 13.0e9, 1.0e12, 135_168, "meta", 1024, 2048),
+    "LLaMA-1 33B": Kept(A100, 32.5e9, 1.4e12, 530_432, "meta", 1024, 2048),
+    "Llama 2 13B": Kept(A100, 13.016e9, 2e12, 368_640, "meta", 1024, 4096),
+    "Llama 2 70B": Kept(A100, 68.98e9, 2e12, 1_720_320, "meta", 1024, 4096),
     "Pythia 410M": Kept(A100_40, 405_334_016, 299_892_736_000, 2_540, "eleutherai", 32, 2048),
     "Pythia 2.8B": Kept(A100_40, 2_775_208_960, 299_892_736_000, 14_240, "eleutherai", 64, 2048),
     "Pythia 12B": Kept(A100_40, 11_846_072_320, 299_892_736_000, 72_300, "eleutherai", 256, 2048),

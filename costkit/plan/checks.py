@@ -107,7 +107,12 @@ def _check_rate(plan: Plan) -> None:
 
 
 def _check_batch(plan: Plan) -> None:
-    batch, tokens = plan.training.batch_tokens, plan.data.n_tokens
+    batch, tokens, effective = plan.training.batch_tokens, plan.data.n_tokens, plan.memory.effective_batch
+    if batch is not None and effective is not None and abs(batch / (effective * plan.training.seq_len) - 1) > 0.01:
+        raise PlanError(
+            f"training.batch_tokens is {count(batch)}, and memory.effective_batch makes"
+            f" {count(effective * plan.training.seq_len)} tokens: leave one of the two out"
+        )
     if batch is not None and tokens < batch:
         raise PlanError(
             f"data.n_tokens is {count(tokens)}, less than one batch of {count(batch)} tokens (training.batch_tokens):"

@@ -15,7 +15,7 @@ from costkit.plan.schema import Plan
 from costkit.units import Range
 
 PUBLISHED, MEASURED, GIVEN = "published runs", "measured", "given"
-_MEASURED_AS = {"training.tokens_per_s_per_gpu": "a measured rate", "training.step_s": "a measured step"}
+_SHARE_OF_ADAPTERS = 2 / 3
 
 
 @dataclass(frozen=True)
@@ -74,18 +74,19 @@ def reached(plan: Plan) -> Reached:
         left_out=left_out(plan),
     )
     own, measured = plan.training.goodput_fraction, _measured_mfu(plan)
-    kept = training.published_goodput().times(_set_aside(plan)) if own is None else Range.exact(own)
+    published = training.published_goodput(left_out=left_out(plan))
+    kept = published.times(_set_aside(plan)) if own is None else Range.exact(own)
     mfu = plan.training.mfu if measured is None else measured
     if mfu is not None:
         basis = GIVEN if measured is None else MEASURED
         return Reached(Range.exact(mfu), kept, Range.exact(mfu).times(kept), basis, own is not None, like)
-    steady = training.steady_mfu(like.mfu)
+    steady = training.steady_mfu(like.mfu, left_out=left_out(plan))
     whole = like.mfu.times(_set_aside(plan)) if own is None else steady.times(own)
     return Reached(steady, Range.exact(kept.mid), whole, PUBLISHED, own is not None, like)
 
 
 def _set_aside(plan: Plan) -> float:
-    """What evaluation, ramp and spares of the plan's own leave of the paid time."""
+    """What evaluation, ramp and spares leave that the plan names on top of what published runs lost."""
     asked = plan.training
     return (1 - asked.evaluation_fraction) * (1 - asked.ramp_fraction) / (1 + asked.spare_fraction)
 
@@ -105,10 +106,15 @@ def _measured_mfu(plan: Plan) -> float | None:
         raise PlanError(f"{key}: {error}") from None
 
 
+def training_share(plan: Plan) -> float:
+    """The share of 6ND that is computed: two thirds with adapters, as frozen weights need no gradients of their own."""
+    return 1.0 if plan.memory.adapter_rank is None else _SHARE_OF_ADAPTERS
+
+
 def run_of(plan: Plan, flop: float) -> training.Run:
     """Hours and dollars of this much compute on the plan's hardware."""
     return training.run(
-        flop=flop,
+        flop=flop * training_share(plan),
         gpu=plan.hardware.gpu,
         n_gpus=plan.hardware.n_gpus,
         usd_per_gpu_hour=plan.hardware.usd_per_gpu_hour,
@@ -118,6 +124,6 @@ def run_of(plan: Plan, flop: float) -> training.Run:
 
 def flop_price(plan: Plan) -> float:
     """The price of one FLOP that ends up in the model, in the middle of what the plan reaches."""
-    return training.usd_per_flop(
+    return training_share(plan) * training.usd_per_flop(
         gpu=plan.hardware.gpu, usd_per_gpu_hour=plan.hardware.usd_per_gpu_hour, mfu=reached(plan).whole.mid
     )

@@ -6,6 +6,7 @@
 """
 
 from costkit.training import batches, parallel
+from costkit.training.accounts import goodput_runs, published_goodput
 from costkit.training.batches import critical_batch_tokens, steps_factor, tokens_factor
 from costkit.training.cases import attention_ratio
 from costkit.training.efficiency import Efficiency, efficiency
@@ -31,7 +32,7 @@ from costkit.training.scorecard import (
 )
 from costkit.training.smi_logs import GpuUse, SmiLog, read_smi_log
 from costkit.training.stalls import Stall, stall, stall_from_log
-from costkit.training.steady import measured_mfu, published_goodput
+from costkit.training.steady import measured_mfu
 from costkit.training.suspicions import Flag
 
 __all__ = [
@@ -70,6 +71,7 @@ __all__ = [
     "format_limit",
     "frontier",
     "goodput",
+    "goodput_runs",
     "group_of",
     "has_format",
     "implied_mfu",

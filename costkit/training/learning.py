@@ -1,6 +1,7 @@
 """What do published runs teach about MFU? A robust ridge regression of ln MFU, and how wrong it is about others.
 
-- Rows that are anomalous for a known reason, which makes their MFU another quantity, are not learned from.
+- Rows that are anomalous for a known reason, which makes their MFU another quantity, are not learned from, nor are
+  estimates of runs that nobody made, nor a second account of the same run.
 - A row's error is that of a fit without its family: same team, same code, same accounting.
 - Runs on other chips than A100 and H100 are predicted from those two, and only tell how wrong that is.
 - A run that doesn't say how many GPUs it used is taken to have as many as runs of its compute usually have.
@@ -16,22 +17,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from costkit import tables
-from costkit.scaling import TRAINING_FLOP_PER_PARAM_TOKEN
+from costkit.training.accounts import TAIL, flop_of, tails, whole_mfu_of
 from costkit.training.cases import CHIPS, Array, Case
-from costkit.units import HOUR, Range
+from costkit.units import Range
 
-NOT_LEARNED_FROM = ("wrong_scope", "conflict", "encoder_decoder", "teacher", "ramp")
+NOT_LEARNED_FROM = ("wrong_scope", "conflict", "encoder_decoder", "teacher", "ramp", "repeat")
 """Anomalies with a known cause that makes a row's MFU another quantity."""
-TAIL = 0.1
 HIGHEST_MFU = 0.70
 """Above this no published run has been seen that was not a mistake."""
+_ESTIMATE = "estimate"
 _FREE, _RIDGE, _HUBER, _STEPS = 1e-9, 1.0, 1.0, 60
 _MAD_OF_NORMAL = 0.6745
 
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """A published run as the regression sees it: its case, the MFU of its hours, and how far a fit misses it.
+    """A published run as the regression sees it: its case, the MFU over all paid hours, and how far a fit misses it.
 
     `error` is ln of the actual over the predicted MFU, by a fit without the run's family; nan before that is made.
     """
@@ -48,8 +49,8 @@ class Row:
 
     @property
     def is_usual(self) -> bool:
-        """Whether its MFU is the quantity that others' are."""
-        return self.run.anomaly not in NOT_LEARNED_FROM
+        """Whether it happened, and its MFU is the quantity that others' are."""
+        return self.run.anomaly not in NOT_LEARNED_FROM and self.run.hours_kind != _ESTIMATE
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,20 +84,6 @@ def spread(errors: Sequence[float]) -> float:
     return float(np.quantile(np.abs(errors), 1 - 2 * TAIL))
 
 
-def tails(errors: Sequence[float]) -> tuple[float, float]:
-    """Between which errors the next one lies in 80% of cases, whatever their distribution.
-
-    The k-th smallest and largest of n, k = 0.1 (n + 1), between ranks by interpolation; at least the extremes.
-
-    >>> tails([0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])
-    (0.0, 8.0)
-    """
-    ordered = np.sort(np.asarray(errors, dtype=float))
-    ranks = np.arange(1, len(ordered) + 1) / (len(ordered) + 1)
-    low, high = np.interp([TAIL, 1 - TAIL], ranks, ordered)
-    return float(low), float(high)
-
-
 @functools.lru_cache(maxsize=128)
 def learned(left_out: frozenset[str] = frozenset()) -> Fit:
     """The fit to all usual rows but those of the families left out, each row with its error."""
@@ -112,18 +99,7 @@ def candidates() -> tuple[Row, ...]:
     """Every published run with hours, tokens and GPU: what a prediction can be held against, anomalous or not."""
     runs = [run for run in tables.published_runs() if run.gpu_hours and run.n_tokens and run.gpu]
     usual = _usual_n_gpus(runs)
-    return tuple(Row(run, _case(run, usual), mfu_of(run)) for run in runs)
-
-
-def mfu_of(run: tables.PublishedRun) -> float:
-    """The MFU that a published run's hours imply, nan where it states no hours or tokens."""
-    gpu_hours = run.gpu_hours or math.nan
-    return flop_of(run) / (gpu_hours * HOUR * tables.gpu(run.gpu).half_precision_flop_per_s)
-
-
-def flop_of(run: tables.PublishedRun) -> float:
-    """6ND of a published run, with the parameters that a token passes through; nan where it states no tokens."""
-    return TRAINING_FLOP_PER_PARAM_TOKEN * run.n_active_params * (run.n_tokens or math.nan)
+    return tuple(Row(run, _case(run, usual), whole_mfu_of(run)) for run in runs)
 
 
 @functools.cache

@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from costkit import tables
 from costkit.scaling import TRAINING_FLOP_PER_PARAM_TOKEN
+from costkit.training.accounts import published_goodput
 from costkit.training.efficiency import efficiency
-from costkit.training.steady import published_goodput
 from costkit.units import HOUR, Range, numbers, require_positive
 
 Numbers = TypeVar("Numbers", float, npt.NDArray[np.float64])
@@ -36,6 +36,17 @@ class Run:
     wall_s: Range
     usd: Range
     mfu: Range
+
+    def at_mfu_times(self, factor: float) -> Run:
+        """The same run at an MFU that is so many times as high, at most the peak.
+
+        >>> twice = run(flop=1e21, gpu="A100-SXM4-80GB", n_gpus=8, usd_per_gpu_hour=2, mfu=0.2).at_mfu_times(2.0)
+        >>> twice == run(flop=1e21, gpu="A100-SXM4-80GB", n_gpus=8, usd_per_gpu_hour=2, mfu=0.4)
+        True
+        """
+        factor = min(factor, 1 / self.mfu.high)
+        less = 1 / factor
+        return Run(self.gpu_hours.times(less), self.wall_s.times(less), self.usd.times(less), self.mfu.times(factor))
 
 
 def flop(*, n_params: Numbers, n_tokens: Numbers) -> Numbers:
@@ -105,7 +116,7 @@ def run(
         found = efficiency(
             gpu=gpu, n_params=n_params, n_gpus=n_gpus, seq_len=seq_len, precision=precision, left_out=left_out
         )
-        reached = found.mfu if goodput_fraction is None else steady_mfu(found.mfu)
+        reached = found.mfu if goodput_fraction is None else steady_mfu(found.mfu, left_out=left_out)
     else:
         reached = _fraction(mfu, "mfu")
     whole = reached.times(_fraction(1.0 if goodput_fraction is None else goodput_fraction, "goodput_fraction"))
@@ -121,9 +132,9 @@ def _fraction(value: float | Range, name: str) -> Range:
     return found
 
 
-def steady_mfu(whole: Range) -> Range:
+def steady_mfu(whole: Range, *, left_out: Collection[str] = ()) -> Range:
     """The steady MFU behind that of a whole run, if it kept as much of it as published runs did; at most 1."""
-    kept = published_goodput().mid
+    kept = published_goodput(left_out=left_out).mid
     return Range(*(min(end / kept, 1.0) for end in (whole.low, whole.mid, whole.high)))
 
 

@@ -1,20 +1,13 @@
-"""What MFU does a measurement say, and how much of a steady MFU do whole runs keep?
+"""What MFU does a measurement say?
 
 - A step time or tokens per second tell the steady MFU, while training goes on.
-- Published pairs of a steady MFU and the hours of the whole run tell goodput as it happened: stops, restarts, slow
-  weeks.
 """
 
 from __future__ import annotations
 
-import functools
-
 from costkit import tables
 from costkit.scaling import TRAINING_FLOP_PER_PARAM_TOKEN
-from costkit.training.learning import TAIL, mfu_of
-from costkit.units import Range, number, percent, require_positive
-
-_STEADY = "steady"
+from costkit.units import number, percent, require_positive
 
 
 def measured_mfu(*, tokens_per_s_per_gpu: float, n_params: float, gpu: tables.Gpu | str) -> float:
@@ -42,24 +35,3 @@ def measured_mfu(*, tokens_per_s_per_gpu: float, n_params: float, gpu: tables.Gp
             f" {device.name}, which allows {number(most)}: are they those of all GPUs together?"
         )
     return mfu
-
-
-@functools.cache
-def published_goodput() -> Range:
-    """The share of a steady MFU that whole runs kept: middle 80% and median of published pairs.
-
-    >>> found = published_goodput()
-    >>> 0.5 < found.low < found.mid < found.high <= 1
-    True
-    """
-    import numpy as np
-
-    kept = [mfu_of(run) / run.mfu for run in tables.published_runs() if _tells_goodput(run) and run.mfu]
-    low, mid, high = np.quantile(np.minimum(kept, 1.0), [TAIL, 0.5, 1 - TAIL]).tolist()
-    return Range(low, mid, high)
-
-
-def _tells_goodput(run: tables.PublishedRun) -> bool:
-    """Whether a run states a steady MFU of its own, and hours that were paid and nothing is odd about."""
-    is_whole = run.hours_kind == "booked" and not run.anomaly
-    return bool(is_whole and run.mfu_kind == _STEADY and run.gpu_hours and run.n_tokens and run.gpu)

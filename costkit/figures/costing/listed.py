@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from costkit import tables, training
 from costkit.figures.shown import Format, Table
 from costkit.plan import Page
@@ -143,7 +145,7 @@ def hardware_table(placed: list[Placed]) -> Table:
 
 
 def _row(one: Placed) -> dict[str, object]:
-    on, run = one.on, one.on.run
+    on, run = one.on, one.run
     return {
         "gpu": f"{on.gpu.name} (the plan's)" if one.is_own else on.gpu.name,
         "usd": run.usd.mid,
@@ -153,7 +155,7 @@ def _row(one: Placed) -> dict[str, object]:
         "mfu": run.mfu.mid,
         "mfu_from": f"{on.efficiency.n_runs} runs" if on.efficiency.is_of_chip else "other chips",
         "tuned": None if on.tuned is None else on.tuned.mid,
-        "usd_per_gpu_hour": on.usd_per_gpu_hour.mid,
+        "usd_per_gpu_hour": run.usd.mid / run.gpu_hours.mid if math.isfinite(run.usd.mid) else None,
         "quotes": _span(on.usd_per_gpu_hour),
         "fits": one.verdict,
         "flip": one.flip_usd_per_gpu_hour,

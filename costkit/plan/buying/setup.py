@@ -23,7 +23,7 @@ from costkit.plan.buying.nodes import Nodes, nodes
 from costkit.plan.buying.prices import Prices, prices
 from costkit.plan.fitting import request
 from costkit.plan.kinds import PlanError
-from costkit.plan.reached import n_active_params, reached
+from costkit.plan.reached import n_active_params, reached, training_share
 from costkit.plan.schema import Plan
 from costkit.units import DAY, GB, MINUTE
 
@@ -49,7 +49,7 @@ def n_nodes(plan: Plan) -> int:
 def work_s(plan: Plan) -> float:
     """How long the run takes if nothing is lost."""
     run = training.run(
-        flop=training.flop(n_params=n_active_params(plan), n_tokens=plan.data.n_tokens),
+        flop=training_share(plan) * training.flop(n_params=n_active_params(plan), n_tokens=plan.data.n_tokens),
         gpu=plan.hardware.gpu,
         n_gpus=plan.hardware.n_gpus,
         usd_per_gpu_hour=plan.hardware.usd_per_gpu_hour,

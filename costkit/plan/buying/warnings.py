@@ -8,6 +8,7 @@ from costkit import spot
 from costkit.plan.buying.nodes import nodes
 from costkit.plan.buying.prices import prices
 from costkit.plan.buying.words import otherwise
+from costkit.plan.reached import reached
 from costkit.plan.schema import fields
 from costkit.units import HOUR, MINUTE, duration, number, percent, usd
 
@@ -43,10 +44,10 @@ def _about_job(answer: Savings) -> list[tuple[bool, str]]:
             f"Writing a checkpoint takes {duration(write)}, longer than the {duration(every)} between two of them.",
         ),
         (
-            plan.training.goodput_fraction is not None and plan.training.goodput_fraction < 1,
+            reached(plan).goodput.mid < 1,
             (
-                "training.goodput_fraction is not applied here: interruptions, restarts and writing are counted one by"
-                f" one. The run would take {duration(job.work_s)} of computing alone."
+                f"The goodput of {percent(reached(plan).goodput.mid)} is not applied here: interruptions, restarts and"
+                f" writing are counted one by one. The run would take {duration(job.work_s)} of computing alone."
             ),
         ),
         (

@@ -17,8 +17,8 @@ from costkit import memory, scaling, tables, training
 from costkit.plan.buying import setup
 from costkit.plan.costing import words
 from costkit.plan.costing.final_run import FinalRun, final_run
-from costkit.plan.costing.ledger import Line, lines, programmes
-from costkit.plan.costing.swings import Swing, swings, with_final
+from costkit.plan.costing.ledger import Line, lines, programmes, with_final
+from costkit.plan.costing.swings import Swing, swings
 from costkit.plan.costing.truth import Truth, truth
 from costkit.plan.costing.warnings import warnings
 from costkit.plan.fitting.answer import budget
@@ -123,7 +123,7 @@ class Page:
             step_s=asked.step_s,
             loader_wait_s=asked.loader_wait_s,
             usd_per_hour=self.plan.hardware.usd_per_gpu_hour * self.plan.hardware.n_gpus,
-            work_s=self.wall_s.mid,
+            work_s=finite(self.wall_s.mid * self.final.reached.goodput.mid / self.final.interrupted_ratio),
         )
 
     @property

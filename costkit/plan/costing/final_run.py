@@ -2,7 +2,8 @@
 
 - Goodput is what the plan says or what published runs kept; where failures and checkpoints alone, as the plan sets
   them, leave less, it is that.
-- On spot, interruptions multiply the hours by the closed form of memoryless lives, whatever the plan's law is.
+- On spot, interruptions, failures and writes are counted one by one in place of a goodput, as notebook 02 counts them:
+  by the closed form of memoryless lives, whatever the plan's law is.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from costkit import spot, training
 from costkit.plan.buying import setup
 from costkit.plan.buying.answer import memoryless
 from costkit.plan.buying.blocks import GIVE_UP
-from costkit.plan.reached import Reached, n_active_params, reached
+from costkit.plan.reached import Reached, n_active_params, reached, training_share
 from costkit.plan.schema import Plan
 from costkit.units import MINUTE, Range
 
@@ -23,7 +24,7 @@ from costkit.units import MINUTE, Range
 class FinalRun:
     """The final run: what it takes, what it reaches, and the parts of goodput by mechanism.
 
-    `undisturbed` is the run as it would be on demand. `interrupted_ratio` is what spot multiplies its paid hours by, 1
+    `undisturbed` is the run without interruptions. `interrupted_ratio` is what spot multiplies its paid hours by, 1
     without spot and inf where it practically never finishes; it, and the waits, are inside `run`.
     """
 
@@ -42,10 +43,10 @@ class FinalRun:
 
 def final_run(plan: Plan) -> FinalRun:
     """The final run of a plan."""
-    found, kept = reached(plan), mechanism(plan)
-    found = _held_up(found, kept.fraction)
-    flop = training.flop(n_params=n_active_params(plan), n_tokens=plan.data.n_tokens)
+    kept = mechanism(plan)
     paid, waited = _on_spot(plan) if plan.market.purchase == "spot" else (1.0, 1.0)
+    found = _one_by_one(reached(plan)) if paid > 1 else _held_up(reached(plan), kept.fraction)
+    flop = training_share(plan) * training.flop(n_params=n_active_params(plan), n_tokens=plan.data.n_tokens)
     run = training.run(
         flop=flop,
         gpu=plan.hardware.gpu,
@@ -53,7 +54,13 @@ def final_run(plan: Plan) -> FinalRun:
         usd_per_gpu_hour=plan.hardware.usd_per_gpu_hour,
         mfu=found.whole,
     )
-    longer = replace(run, gpu_hours=run.gpu_hours.times(paid), usd=run.usd.times(paid), wall_s=run.wall_s.times(waited))
+    longer = replace(
+        run,
+        gpu_hours=run.gpu_hours.times(paid),
+        usd=run.usd.times(paid),
+        wall_s=run.wall_s.times(waited),
+        mfu=run.mfu.times(1 / paid),
+    )
     return FinalRun(flop, found, longer, run, kept, paid)
 
 
@@ -75,13 +82,17 @@ def mechanism(plan: Plan) -> training.Goodput:
 _LEAST_GOODPUT = 1e-6
 
 
+def _one_by_one(found: Reached) -> Reached:
+    """On spot interruptions, failures and writes are counted one by one, as notebook 02 does, in place of a goodput."""
+    return replace(found, goodput=Range.exact(1.0), whole=found.mfu)
+
+
 def _held_up(found: Reached, most: float) -> Reached:
-    """The goodput capped by what the plan's own settings leave; never 0, which no run could be told of."""
-    most = max(most, _LEAST_GOODPUT)
-    if found.has_own_goodput or most >= found.goodput.mid:
+    """The goodput brought down to what the plan's own settings leave; never 0, which no run could be told of."""
+    factor = max(most, _LEAST_GOODPUT) / found.goodput.mid
+    if found.has_own_goodput or factor >= 1:
         return found
-    kept = Range(*(min(end, most) for end in (found.goodput.low, found.goodput.mid, found.goodput.high)))
-    return replace(found, goodput=kept, whole=found.mfu.times(kept))
+    return replace(found, goodput=found.goodput.times(factor), whole=found.whole.times(factor))
 
 
 def _on_spot(plan: Plan) -> tuple[float, float]:

@@ -7,24 +7,24 @@ from dataclasses import dataclass
 
 from costkit import training
 from costkit.plan.costing.answer import Page
-from costkit.plan.files import replace
-from costkit.plan.fitting.answer import budget
-from costkit.plan.reached import batch_tokens, left_out
+from costkit.plan.costing.elsewhere import Elsewhere, others, verdict_on
+from costkit.plan.reached import batch_tokens
 from costkit.units import count, duration, percent, usd
 
 _FEWEST, _MOST = -6, 6
 _A_QUARTER = 0.25
-_NO_VERDICT = "cannot be said"
 
 
 @dataclass(frozen=True)
 class Placed:
     """The run on one kind of GPU, whether it fits there, and the price at which the plan's own GPU would cost as much.
 
-    `flip_usd_per_gpu_hour` is the price of the plan's GPU above which this one is cheaper; None for an endless run.
+    `flip_usd_per_gpu_hour` is the price of the plan's GPU above which this one is cheaper; None for the plan's own, and
+    for a run without an end.
     """
 
     on: training.OnGpu
+    run: training.Run
     verdict: str
     flip_usd_per_gpu_hour: float | None
     is_own: bool
@@ -32,29 +32,15 @@ class Placed:
 
 def hardware(answer: Page) -> list[Placed]:
     """The plan's run on every GPU with its number format and a quote, as many as it has, the cheapest first."""
-    plan = answer.plan
-    found = training.compare(
-        flop=answer.final.flop,
-        n_params=answer.n_active_params,
-        n_gpus=plan.hardware.n_gpus,
-        seq_len=plan.training.seq_len,
-        precision=plan.memory.precision,
-        purchase=plan.market.purchase,
-        left_out=left_out(plan),
-    )
-    return [_placed(answer, one) for one in found]
+    return [_placed(answer, one) for one in others(answer)]
 
 
-def _placed(answer: Page, one: training.OnGpu) -> Placed:
-    plan = answer.plan
-    try:
-        verdict = budget(replace(plan, {"hardware.gpu": one.gpu.name})).verdict(one.gpu)
-    except ValueError:  # settings that this GPU can't have, such as its price against its own quotes
-        verdict = _NO_VERDICT
+def _placed(answer: Page, one: Elsewhere) -> Placed:
     hours = answer.final.run.gpu_hours.mid
-    endless = math.isinf(hours)
-    flip = None if endless else training.flip_usd_per_gpu_hour(usd_of_other=one.run.usd.mid, gpu_hours=hours)
-    return Placed(one, verdict, flip, one.gpu.name == plan.hardware.gpu)
+    flip = None
+    if math.isfinite(hours) and not one.is_own:
+        flip = training.flip_usd_per_gpu_hour(usd_of_other=one.usd.mid, gpu_hours=hours)
+    return Placed(one.on, one.run, verdict_on(answer, one.on.gpu), flip, one.is_own)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +115,7 @@ def scaling(answer: Page) -> Scaling:
         critical_batch_tokens=critical,
     )
     if answer.loss is None:
-        points = [point for point in points if point.batch_tokens <= batch_tokens(plan)]
+        points = [point for point in points if point.n_gpus == own or point.batch_tokens <= batch_tokens(plan)]
     deadline = answer.deadline_s
     in_time = None if deadline is None else training.cheapest_by(points, deadline_s=deadline)
     return Scaling(answer, points, training.frontier(points), in_time, critical)

@@ -8,12 +8,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from costkit import tables
 from costkit.plan.buying import setup
 from costkit.plan.costing.final_run import FinalRun
 from costkit.plan.schema import Plan
 from costkit.units import GB, MONTH, Range
+
+if TYPE_CHECKING:
+    from costkit.plan.costing.answer import Page
 
 COMPUTING, LOST = "Computing", "Stops and restarts"
 STORAGE, NETWORK, DATA = "Storage", "Network", "Data"
@@ -102,6 +106,12 @@ def _of_goodput(final: FinalRun) -> str:
     if final.reached.has_own_goodput:
         return "the plan's goodput"
     return "the plan's checkpoints and failures" if final.is_held_up_by_its_settings else "goodput of published runs"
+
+
+def with_final(answer: Page, final_usd: float) -> float:
+    """The bill with another price of the final run, and of the scope that moves with it."""
+    scope = sum(line.usd.mid for line in answer.lines if line.group == "scope" and line.gpu_hours)
+    return answer.usd.mid + (1 + scope / answer.final_usd) * (final_usd - answer.final_usd)
 
 
 def stored_gb(plan: Plan) -> float:

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from costkit import scaling, training
+from costkit.plan.costing.elsewhere import others, verdict_on
 from costkit.plan.costing.final_run import final_run
-from costkit.plan.costing.ledger import lines
+from costkit.plan.costing.ledger import lines, with_final
 from costkit.plan.files import replace
 from costkit.plan.reached import PUBLISHED, left_out
 from costkit.plan.sizing.demand import Demand
@@ -79,12 +80,6 @@ def _mfu(answer: Page) -> Swing | None:
     return Swing("MFU of the whole run", low_usd, high_usd, percent(low), percent(high))
 
 
-def with_final(answer: Page, final_usd: float) -> float:
-    """The bill with another price of the final run, and of the scope that moves with it."""
-    scope = sum(line.usd.mid for line in answer.lines if line.group == "scope" and line.gpu_hours)
-    return answer.usd.mid + (1 + scope / answer.final_usd) * (final_usd - answer.final_usd)
-
-
 def _price(answer: Page) -> Swing | None:
     """The cheapest and the dearest newest quote for the same GPU, bought the same way."""
     plan = answer.plan
@@ -109,24 +104,14 @@ def _goodput(answer: Page) -> Swing | None:
 
 
 def _gpu(answer: Page) -> Swing | None:
-    """The cheapest other GPU of those that published runs tell of, at the middle of its quotes."""
-    plan = answer.plan
-    others = training.compare(
-        flop=answer.final.flop,
-        n_params=answer.n_active_params,
-        n_gpus=plan.hardware.n_gpus,
-        seq_len=plan.training.seq_len,
-        precision=plan.memory.precision,
-        purchase=plan.market.purchase,
-        left_out=left_out(plan),
-    )
-    known = [one for one in others if one.efficiency.is_of_chip and one.gpu.name != plan.hardware.gpu]
-    if not known:
-        return None
-    best = known[0]
-    changed = with_final(answer, best.run.usd.mid)
-    told = f"{best.gpu.name} at {usd(best.usd_per_gpu_hour.mid)}"
-    return _alternative(answer, "Another GPU", changed, told)
+    """The cheapest other GPU of those that published runs tell of and that may have the memory, at its middle quote."""
+    for one in others(answer):
+        if one.is_own or not one.on.efficiency.is_of_chip or one.usd.mid >= answer.final_usd:
+            continue
+        if verdict_on(answer, one.on.gpu) != "does not fit":
+            told = f"{one.on.gpu.name} at {usd(one.on.usd_per_gpu_hour.mid)}"
+            return _alternative(answer, "Another GPU", with_final(answer, one.usd.mid), told)
+    return None
 
 
 def _spot(answer: Page) -> Swing | None:

@@ -34,7 +34,7 @@ def _about_mfu(answer: Page) -> list[tuple[bool, str]]:
         (
             beyond_format(answer),
             (
-                f"The plan's MFU of {percent(run.mfu.mid)} is more than {plan.memory.precision.upper()} can give on"
+                f"The plan's MFU of {percent(reached.mfu.mid)} is more than {plan.memory.precision.upper()} can give on"
                 f" {answer.gpu.name}, {percent(format_share(answer))}: faster products than that must have been on."
             ),
         ),
@@ -59,8 +59,8 @@ def _about_mfu(answer: Page) -> list[tuple[bool, str]]:
         (
             reached.basis == PUBLISHED and not reached.like.is_of_chip,
             (
-                f"No published run is on {answer.gpu.name}'s chip: its MFU lies between those of A100 and H100 by its"
-                " arithmetic per byte of memory traffic, and the band is wide."
+                f"Too few published runs are on {answer.gpu.name}'s chip: its MFU lies between those of A100 and H100"
+                " by its arithmetic per byte of memory traffic, and the band is wide."
             ),
         ),
         (
@@ -93,6 +93,10 @@ def _about_goodput(answer: Page) -> list[tuple[bool, str]]:
         (
             math.isinf(final.interrupted_ratio),
             "On spot the run practically never finishes with these checkpoints; notebook 02 shows what would.",
+        ),
+        (
+            1 < final.interrupted_ratio < math.inf,
+            "On spot, interruptions, failures and writes are counted one by one; what whole runs lose besides is not.",
         ),
     ]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from costkit import training
-from costkit.plan.buying.words import PURCHASES
+from costkit.plan.costing.ledger import with_final
 from costkit.plan.reached import GIVEN, PUBLISHED
 from costkit.units import MILLION, THOUSAND, Range, count, duration, duration_range, flop, number, percent, usd
 
@@ -20,7 +20,6 @@ VERDICTS = {
     "uncertain": "may or may not fit in memory",
     "does not fit": "does not fit in memory",
 }
-ALL = {"on_demand": "on demand", "spot": "on spot"} | {key: PURCHASES[key] for key in ("commit_1y", "commit_3y")}
 _TENTH, _HALF_DOLLAR = 0.1, 0.5
 _NAMED = 3
 
@@ -59,13 +58,13 @@ def _loss(answer: Page) -> str:
 
 def facts(answer: Page) -> tuple[tuple[str, str], ...]:
     """Key numbers as (label, text)."""
-    run, reached = answer.final.run, answer.final.reached
+    run = answer.final.run
     found = (
         ("Bill", f"{usd(answer.usd.mid)}{_usd_span(answer.usd)}"),
         ("Time", f"{duration(answer.wall_s.mid)}{_time_span(answer.wall_s)}"),
         ("GPU-hours", f"{hours(run.gpu_hours.mid)}{_span(run.gpu_hours, hours)}"),
         ("MFU of the whole run", f"{percent(run.mfu.mid)}{_span(run.mfu, percent)}, {_basis(answer)}"),
-        ("Goodput", f"{percent(reached.goodput.mid)} of the paid time{_goodput(answer)}"),
+        ("Goodput", _goodput(answer)),
         ("Memory", VERDICTS[answer.verdict]),
         ("Loss", _loss_fact(answer)),
         ("Deadline", _deadline(answer)),
@@ -92,17 +91,18 @@ def _basis(answer: Page) -> str:
     reached = answer.final.reached
     if reached.basis == PUBLISHED:
         return f"as {reached.like.n_runs} published runs tell" if reached.like.is_of_chip else "as other chips tell"
-    return "as the plan has it" if reached.basis == GIVEN else "as measured"
+    steady = percent(reached.mfu.mid)
+    return f"{steady} steady, as {'the plan has it' if reached.basis == GIVEN else 'measured'}"
 
 
 def _goodput(answer: Page) -> str:
-    final = answer.final
+    final, kept = answer.final, answer.final.reached.goodput.mid
     if final.interrupted_ratio > 1:
-        ratio = final.interrupted_ratio
-        return "; on spot it never ends" if math.isinf(ratio) else f"; on spot the hours are {number(ratio)} times that"
+        return f"{percent(1 / final.interrupted_ratio)} of the paid time, interruptions counted one by one"
+    told = f"{percent(kept)} of the paid time"
     if final.reached.has_own_goodput:
-        return ""
-    return ", by its own settings" if final.is_held_up_by_its_settings else ", as published runs kept"
+        return told
+    return f"{told}, by its own settings" if final.is_held_up_by_its_settings else f"{told}, as published runs kept"
 
 
 def _loss_fact(answer: Page) -> str:
@@ -176,8 +176,8 @@ def risk(answer: Page) -> str:
         (
             beyond_format(answer),
             (
-                f"an MFU of {percent(run.mfu.mid)} is more than {plan.memory.precision.upper()} can give on"
-                f" {plan.hardware.gpu}, {percent(format_share(answer))} of the 16-bit peak; runs like it in that format"
+                f"an MFU of {percent(answer.final.reached.mfu.mid)} is more than {plan.memory.precision.upper()} can"
+                f" give on {plan.hardware.gpu}, {percent(format_share(answer))} of the 16-bit peak; runs like it so"
                 f" would reach {percent(like.mid)}, which costs {usd(answer.final_usd * run.mfu.mid / like.mid)}"
             ),
         ),
@@ -200,8 +200,8 @@ def risk(answer: Page) -> str:
         (
             answer.usd.high > 1.2 * answer.usd.mid,
             (
-                f"one in ten runs like it is slower than the band and costs more than {usd(answer.usd.high)}; a"
-                " measured step time (training.step_s) closes most of it"
+                f"one in ten runs like it is slower than the band and costs more than {usd(answer.usd.high)}"
+                f"{_closed(answer)}"
             ),
         ),
     )
@@ -212,6 +212,13 @@ def risk(answer: Page) -> str:
     return f"The biggest risk: {told}."
 
 
+def _closed(answer: Page) -> str:
+    """What would narrow the range, where something would."""
+    if answer.final.reached.basis != PUBLISHED:
+        return ""
+    return "; a measured step time (training.step_s) closes most of it"
+
+
 def format_share(answer: Page) -> float:
     """The peak of the plan's number format over the 16-bit one."""
     return training.format_limit(answer.gpu, answer.plan.memory.precision) / answer.gpu.half_precision_flop_per_s
@@ -219,7 +226,7 @@ def format_share(answer: Page) -> float:
 
 def beyond_format(answer: Page) -> bool:
     """Whether the MFU that the plan counts on is more than its number format could give at best."""
-    return answer.final.run.mfu.mid > format_share(answer)
+    return answer.final.reached.mfu.mid > format_share(answer)
 
 
 def rules_of_thumb(answer: Page) -> str:
@@ -227,8 +234,9 @@ def rules_of_thumb(answer: Page) -> str:
     run = answer.final.run
     if math.isinf(run.usd.mid):
         return f"The run is {flop(answer.final.flop)}."
-    saved = answer.final_usd * (1 - 1 / (1 + _TENTH))
-    more = _HALF_DOLLAR * run.gpu_hours.mid
+    own, price = answer.usd.mid, answer.plan.hardware.usd_per_gpu_hour
+    saved = own - with_final(answer, answer.final_usd / (1 + _TENTH))
+    more = with_final(answer, answer.final_usd * (1 + _HALF_DOLLAR / price)) - own
     better = percent(run.mfu.mid * (1 + _TENTH))
     return (
         f"A tenth more MFU ({better} in place of {percent(run.mfu.mid)}) saves {usd(saved)};"

@@ -24,7 +24,6 @@ _FORMATS = (
 )
 
 
-_SHARE_WITHOUT_WEIGHT_GRADIENTS = 2 / 3
 _STATES = (parts.WEIGHTS, parts.MASTER, parts.GRADIENTS, parts.STATE)
 
 
@@ -95,12 +94,11 @@ class Compared:
     def usd_per_billion_tokens(self, choice: memory.Choice) -> float:
         """What a billion tokens cost with a setting: the plan's price and MFU, and the speed over that of its own.
 
-        Frozen weights need no gradients of their own: two thirds of the compute.
+        With adapters that is two thirds of the compute.
         """
         price = flop_price(self.answer.plan)
         flop = training.flop(n_params=float(self.answer.architecture.n_active_params), n_tokens=BILLION)
-        share = 1.0 if self.answer.budget.request.adapters is None else _SHARE_WITHOUT_WEIGHT_GRADIENTS
-        return share * price * flop / self.speed(choice)
+        return price * flop / self.speed(choice)
 
     def speed(self, choice: memory.Choice) -> float:
         """Tokens per second over those of the plan's own setting."""
