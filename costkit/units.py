@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,6 +58,35 @@ class Range:
         """
         more = other if isinstance(other, Range) else Range.exact(other)
         return Range(self.low + more.low, self.mid + more.mid, self.high + more.high)
+
+    def left_after(self, part: Range) -> Range:
+        """What is left of it after a part, end by end; never below 0, which a part as large as it is can round to.
+
+        >>> Range(1.0, 2.0, 3.0).left_after(Range(1.5, 1.5, 1.0))
+        Range(low=0.0, mid=0.5, high=2.0)
+        """
+        return Range(max(self.low - part.low, 0.0), max(self.mid - part.mid, 0.0), max(self.high - part.high, 0.0))
+
+    def map(self, function: Callable[[float], float]) -> Range:
+        """A function of each end, one that only rises or only falls: where it falls, low and high change places.
+
+        >>> Range(1.0, 2.0, 4.0).map(lambda value: 4 / value)
+        Range(low=1.0, mid=2.0, high=4.0)
+        """
+        low, mid, high = function(self.low), function(self.mid), function(self.high)
+        return Range(min(low, high), mid, max(low, high))
+
+    @classmethod
+    def total(cls, parts: Iterable[Range]) -> Range:
+        """The sum of parts that move together; of none it is 0.
+
+        >>> Range.total([Range(1.0, 2.0, 3.0), Range.exact(10.0)])
+        Range(low=11.0, mid=12.0, high=13.0)
+        """
+        whole = cls.exact(0.0)
+        for part in parts:
+            whole = whole.plus(part)
+        return whole
 
 
 _SUFFIXES = ((TRILLION, "T"), (BILLION, "B"), (MILLION, "M"), (THOUSAND, "K"))
@@ -117,6 +147,24 @@ def usd(value: float) -> str:
     if round(size) < 100_000:
         return f"{sign}${size:,.0f}"
     return f"{sign}${count(size)}"
+
+
+def usd_rate(value: float) -> str:
+    """US dollars for an hour, always with the cents, which `usd` leaves out from ten dollars on.
+
+    >>> usd_rate(12.29), usd_rate(1_250)
+    ('$12.29', '$1,250.00')
+    """
+    return f"${value:,.2f}"
+
+
+def gpu_hours(value: float) -> str:
+    """GPU-hours, to three significant digits; millions and more in words.
+
+    >>> gpu_hours(13_815), gpu_hours(1.3e6), gpu_hours(24.3), gpu_hours(999_900)
+    ('13,800', '1.30M', '24.3', '1.00M')
+    """
+    return count(value) if float(f"{value:.2e}") >= MILLION else number(value)
 
 
 def flop(value: float) -> str:

@@ -73,7 +73,7 @@ def test_help_loads_nothing_heavy() -> None:
     [
         (["reprot"], "no command 'reprot'. Did you mean 'report'?"),
         (["plan", "shwo"], "no command 'shwo'. Did you mean 'show'?"),
-        (["plan", "zzz"], "Known: list, show, token, save."),
+        (["plan", "zzz"], "Known: list, keys, show, token, save."),
         (["plan"], "the following arguments are required: COMMAND"),
         (["frontier", "--plna", "case-50k"], "'--plna' is not understood here. Did you mean '--plan'?"),
         (["gpus", "--jsn"], "'--jsn' is not understood here. Did you mean '--json'?"),

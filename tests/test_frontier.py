@@ -77,6 +77,8 @@ def test_the_budget_is_spent_on_training() -> None:
 def test_the_compute_of_the_budget_is_that_of_training() -> None:
     """The same price, MFU and goodput turn dollars into FLOP as `training` does."""
     hardware, how = answer().plan.hardware, answer().plan.training
+    assert how.mfu is not None
+    assert how.goodput_fraction is not None
     flop = training.budget_flop(
         usd=50_000,
         gpu=hardware.gpu,

@@ -499,7 +499,7 @@ def test_saved_plan_reads_back(overrides: dict[str, Any]) -> None:
     import tempfile
 
     with tempfile.TemporaryDirectory() as name:
-        for changed in (plan.read("case-50k", overrides), plan.read(plan.read("llama-2-7b", overrides).token())):
+        for changed in (plan.read("case-50k", overrides), plan.read(plan.read("torchtitan-8b", overrides).token())):
             path = changed.save(Path(name) / "saved.toml")
             assert plan.read(path) == changed
 

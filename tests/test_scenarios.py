@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from costkit import tables, training
-from costkit.training import batches
-from costkit.units import DAY, HOUR, MINUTE, TFLOP
+from costkit.plan import costing
+from costkit.units import DAY, HOUR, MINUTE, TFLOP, Range
 
 A100, H100 = "A100-SXM4-80GB", "H100-SXM5-80GB"
 L40 = dataclasses.replace(tables.gpu("L40S"), name="L40", peak_flop_per_s={"bf16": 181 * TFLOP})
@@ -21,10 +21,15 @@ def as_printed(text: str) -> Any:
     return pytest.approx(float(text), abs=half * (1 + 1e-9), rel=0)
 
 
-def run_of_hours(gpu_hours: float, *, n_gpus: float, usd_per_gpu_hour: float, gpu: str = H100) -> training.Run:
-    """The run whose FLOP take that many GPU-hours."""
-    flop = gpu_hours * HOUR * tables.gpu(gpu).half_precision_flop_per_s * USUAL_MFU
-    return training.run(flop=flop, gpu=gpu, n_gpus=n_gpus, usd_per_gpu_hour=usd_per_gpu_hour, mfu=USUAL_MFU)
+def planned(*, n_params: float, n_tokens: float, family: str, **about: Any) -> training.Run:
+    """The run as it is planned without an MFU, by what other families' runs reached."""
+    flop = training.flop(n_params=n_params, n_tokens=n_tokens)
+    return training.run(**{"flop": flop, "n_params": n_params, "gpu": H100, "left_out": [family], **about})
+
+
+def holds(band: Range, value: float) -> bool:
+    """Whether a band holds what happened."""
+    return band.low <= value <= band.high
 
 
 def kinds(found: training.Audit) -> set[str]:
@@ -37,12 +42,18 @@ def kinds(found: training.Audit) -> set[str]:
 SMOLLM: dict[str, Any] = {"n_params": 134.5e6, "n_tokens": 600e9}
 
 
-@pytest.mark.parametrize(("price", "printed"), [(2.5, "3.8e3"), (3.0, "4.6e3")])
-def test_smollm_cost_thousands(price: float, printed: str) -> None:
-    """SmolLM-135M, "tens of thousands of dollars or more?": a day of 64 H100s is 1,536 GPU-hours, $3.8K to $4.6K."""
-    run = run_of_hours(64 * 24, n_gpus=64, usd_per_gpu_hour=price)
-    assert run.gpu_hours.mid == pytest.approx(1536)
-    assert run.usd.mid == as_printed(printed)
+def test_smollm_took_as_long_as_is_planned() -> None:
+    """SmolLM-135M on 64 H100s took a day, 1,536 GPU-hours: they lie in the band that other teams' runs give."""
+    run = planned(**SMOLLM, family="smollm", n_gpus=64, usd_per_gpu_hour=3, seq_len=2048)
+    assert holds(run.gpu_hours, 64 * 24)
+
+
+@pytest.mark.parametrize(("price", "printed"), [(2.5, 3.8e3), (3.0, 4.6e3)])
+def test_smollm_cost_thousands(price: float, printed: float) -> None:
+    """SmolLM-135M, "tens of thousands of dollars or more?": the band of the bill holds $3.8K to $4.6K, and not $10K."""
+    run = planned(**SMOLLM, family="smollm", n_gpus=64, usd_per_gpu_hour=price, seq_len=2048)
+    assert holds(run.usd, printed)
+    assert run.usd.high < 10e3
 
 
 def test_a_usual_mfu_is_far_too_good_for_a_tiny_model() -> None:
@@ -60,12 +71,16 @@ def test_the_hours_of_a_tiny_model_are_told_to_be_many() -> None:
 
 
 @pytest.mark.parametrize(
-    ("gpu_hours", "days"), [(140e3, "22.8"), (20e3, "3.3"), (5e3, "0.8")], ids=["1.7B", "360M", "135M"]
+    ("n_params", "n_tokens", "days"),
+    [(1.711e9, 11e12, 22.8), (361.8e6, 4e12, 3.3), (134.5e6, 2e12, 0.8)],
+    ids=["1.7B", "360M", "135M"],
 )
-def test_smollm2_took_days_not_months(gpu_hours: float, days: str) -> None:
-    """SmolLM2, "256 H100s for 2 seconds, 2 days or 2 months?": 22.8, 3.3 and 0.8 days by size."""
-    run = run_of_hours(gpu_hours, n_gpus=256, usd_per_gpu_hour=2)
-    assert run.wall_s.mid / DAY == as_printed(days)
+def test_smollm2_took_days_not_months(n_params: float, n_tokens: float, days: float) -> None:
+    """SmolLM2, "256 H100s for 2 seconds, 2 days or 2 months?": the bands hold the 22.8, 3.3 and 0.8 days by size."""
+    about: dict[str, Any] = {"family": "smollm", "n_gpus": 256, "usd_per_gpu_hour": 2, "seq_len": 2048}
+    run = planned(n_params=n_params, n_tokens=n_tokens, **about)
+    assert holds(run.wall_s, days * DAY)
+    assert run.wall_s.high < 60 * DAY
 
 
 def test_one_l40_trains_eight_billion_tokens_in_nine_days() -> None:
@@ -87,40 +102,51 @@ def test_eight_hours_cannot_have_been_one_gpu() -> None:
 
 
 def test_gpu_hours_are_all_gpus_together() -> None:
-    """Theia, "152 GPU hours: aggregate or wall-clock?": 8 GPUs for 19 hours; a run tells both."""
-    run = run_of_hours(152, n_gpus=8, usd_per_gpu_hour=2)
-    assert [run.gpu_hours.mid, run.wall_s.mid / HOUR] == pytest.approx([152, 19])
+    """Theia, "152 GPU hours: aggregate or wall-clock?": 8 GPUs for 19 hours, which no audit finds at odds."""
+    found = training.audit(n_params=86e6, n_tokens=1e11, gpu=H100, gpu_hours=152, n_gpus=8, days=19 / 24)
+    assert "hours disagree" not in kinds(found)
 
 
 def test_hours_by_the_clock_are_told_from_gpu_hours() -> None:
     """19 hours stated for 8 GPUs that ran 19 hours are flagged, with the other reading."""
     found = training.audit(n_params=86e6, n_tokens=1e11, gpu=H100, gpu_hours=19, n_gpus=8, days=19 / 24)
     (flag,) = [flag for flag in found.flags if flag.kind == "hours disagree"]
-    assert "8.00 times the stated 19 GPU-hours" in flag.text
+    assert "8.00 times the stated 19.0 GPU-hours" in flag.text
 
 
-def test_videonsa_takes_a_day_and_a_half() -> None:
-    """VideoNSA, "even with 128 GPUs 1.5 days?": 4,600 H100-hours are 35.9 hours and $13.8K at $3."""
-    run = run_of_hours(4600, n_gpus=128, usd_per_gpu_hour=3)
-    assert run.wall_s.mid / HOUR == as_printed("35.9")
-    assert run.wall_s.mid / DAY == as_printed("1.5")
-    assert run.usd.mid == as_printed("13.8e3")
+BERT: dict[str, Any] = {"gpu": A100, "n_params": 137e6, "n_gpus": 8, "seq_len": 128}
 
 
-def test_bf16_saves_less_over_tf32_than_its_peak() -> None:
-    """MosaicBERT, "I don't see much reduction": over TF32 the peak is 2 times, measured 1.77 to 1.94; over FP32, 16."""
+def bf16_over(precision: str) -> float:
+    """How many times as fast as in another format MosaicBERT is planned to be in BF16."""
+    slow, fast = (training.efficiency(**BERT, precision=name).mfu.mid for name in (precision, "bf16-mixed"))
+    return fast / slow
+
+
+@pytest.mark.parametrize(("precision", "of_peaks"), [("tf32", 2), ("fp32", 16)])
+def test_bf16_saves_less_than_its_peak(precision: str, of_peaks: float) -> None:
+    """MosaicBERT, "I don't see much reduction": the peaks are 2 and 16 times as high, a run is not so much faster."""
     peaks = tables.gpu(A100).peak_flop_per_s
-    assert peaks["bf16"] / peaks["tf32"] == 2
-    assert peaks["bf16"] / peaks["fp32"] == 16
+    assert peaks["bf16"] / peaks[precision] == of_peaks
+    assert 1 < bf16_over(precision) < of_peaks
 
 
-def test_mosaicbert_is_nine_hours_and_twenty_dollars() -> None:
-    """1.13 hours on 8 A100s are 9 GPU-hours; $20 for them are a price that is asked for one."""
-    run = run_of_hours(8 * 1.13, n_gpus=8, usd_per_gpu_hour=20 / (8 * 1.13), gpu=A100)
-    asked = [quote.usd_per_gpu_hour for quote in tables.quotes(A100, "on_demand")]
-    assert run.gpu_hours.mid == as_printed("9")
-    assert run.usd.mid == as_printed("20")
-    assert min(asked) < run.usd.mid / run.gpu_hours.mid < max(asked)
+@pytest.mark.xfail(
+    strict=True, reason="1.56 times: whole runs that were learned from spend more time outside of matrix products"
+)
+def test_bf16_saves_over_tf32_what_was_measured() -> None:
+    """MosaicBERT measured 1.77 to 1.94 times the speed of TF32."""
+    assert 1.77 <= bf16_over("tf32") <= 1.94
+
+
+def test_mosaicberts_twenty_dollars_are_a_price() -> None:
+    """$20 for 1.13 hours on 8 A100s are $2.21 a GPU-hour, which somebody asks and nobody doubts."""
+    run, asked = tables.published_run("MosaicBERT-Base"), training.quoted(A100)
+    assert (run.gpu_hours, run.usd) == (as_printed("9.04"), 20)
+    price = 20 / (8 * 1.13)
+    assert asked is not None
+    assert holds(asked, price)
+    assert not training.price_doubts(A100, usd_per_gpu_hour=price)
 
 
 def test_iterations_of_a_rank_are_not_those_of_the_job() -> None:
@@ -150,15 +176,16 @@ def test_mfu_that_falls_is_a_price_that_rises() -> None:
 def test_more_nodes_at_the_same_micro_batch_need_more_tokens() -> None:
     """litgpt, "more nodes, worse model": from a quarter of the critical batch to all of it, tokens grow 1.6 times."""
     few, many = ({"batch_tokens": batch, "critical_batch_tokens": 1e6} for batch in (0.25e6, 1e6))
-    assert batches.tokens_factor(**many) / batches.tokens_factor(**few) == pytest.approx(1.6)
-    assert batches.steps_factor(**many) / batches.steps_factor(**few) == pytest.approx(0.4)
+    assert training.tokens_factor(**many) / training.tokens_factor(**few) == pytest.approx(1.6)
+    assert training.steps_factor(**many) / training.steps_factor(**few) == pytest.approx(0.4)
 
 
-def test_rate_hours_and_total_are_three_numbers() -> None:
-    """SkyPilot, "$0.38 an hour shown, the job was $12.8": a rate is of all GPUs, and the total is rate times hours."""
-    run = run_of_hours(80, n_gpus=8, usd_per_gpu_hour=1.6)
-    hours = run.wall_s.mid / HOUR
-    assert [hours, run.usd.mid / hours, run.usd.mid] == pytest.approx([10, 12.8, 128])
+@pytest.mark.parametrize(("usd", "is_odd"), [(128, False), (12.8, True)])
+def test_an_hours_rate_is_no_bill(usd: float, is_odd: bool) -> None:
+    """SkyPilot, "$0.38 an hour shown, the job was $12.8": ten hours of it are $128, and $12.8 for them are flagged."""
+    about: dict[str, Any] = {"n_params": 1e9, "n_tokens": 1e9, "gpu": A100, "n_gpus": 8, "days": 10 / 24}
+    found = training.audit(**about, usd=usd, usd_per_gpu_hour=12.8 / 8)
+    assert ("hours disagree" in kinds(found)) == is_odd
 
 
 def test_no_duration_is_made_up() -> None:
@@ -187,17 +214,29 @@ def test_llama_3_1_is_what_was_reported_less_goodput() -> None:
     assert found.verdict == "plausible"
 
 
+DEEPSEEK_V3 = tables.published_run("DeepSeek-V3 671B, all stages")
+
+
 def test_deepseek_v3_bill_is_hours_times_two_dollars() -> None:
-    """DeepSeek-V3, "is $5.576M the cost?": it is 2.788M hours at an assumed $2, of the final run only."""
-    run = run_of_hours(2.788e6, n_gpus=2048, usd_per_gpu_hour=2, gpu="H800-SXM5-80GB")
-    assert run.usd.mid == as_printed("5.576e6")
+    """DeepSeek-V3, "is $5.576M the cost?": it is 2.788M hours at an assumed $2, and nothing is odd about that."""
+    found = training.audit(
+        n_params=DEEPSEEK_V3.n_params,
+        n_active_params=DEEPSEEK_V3.n_active_params,
+        n_tokens=14.8e12,
+        gpu=DEEPSEEK_V3.gpu,
+        gpu_hours=DEEPSEEK_V3.gpu_hours,
+        usd=5.576e6,
+        usd_per_gpu_hour=2,
+        precision=DEEPSEEK_V3.precision,
+    )
+    assert found.usd_per_gpu_hour == pytest.approx(2)
+    assert kinds(found) == set()
 
 
-@pytest.mark.parametrize(("programme", "printed"), [(1.5, "8e6"), (5.6, "31e6")])
-def test_deepseek_v3_programme(programme: float, printed: str) -> None:
+def test_deepseek_v3_programme() -> None:
     """With what other programmes spent per final run, 1.5 to 5.6 times, it would be $8M to $31M."""
-    run = run_of_hours(programme * 2.788e6, n_gpus=2048, usd_per_gpu_hour=2, gpu="H800-SXM5-80GB")
-    assert run.usd.mid == as_printed(printed)
+    usd = [one.multiple * (DEEPSEEK_V3.usd or 0.0) for one in costing.programmes()]
+    assert [usd[0], usd[-1]] == [as_printed("8e6"), as_printed("31e6")]
 
 
 def test_start_up_dominates_a_short_run() -> None:
@@ -225,10 +264,10 @@ def test_a_slow_13b_is_told_what_was_reached() -> None:
 
 def test_fast_llm_counts_hours_four_times() -> None:
     """Fast-LLM says 3,540 hours and $283,200 for 1T tokens on 32 H100s at 9,800 tokens/s each: 886 and $70.9K, 4.0x."""
-    hours = 1e12 / (9_800 * 32) / HOUR
-    usd_per_gpu_hour = 283_200 / (3_540 * 32)
-    run = run_of_hours(hours * 32, n_gpus=32, usd_per_gpu_hour=usd_per_gpu_hour)
-    assert usd_per_gpu_hour == pytest.approx(2.5)
+    n_params, n_tokens = 7e9, 1e12
+    mfu = training.measured_mfu(tokens_per_s_per_gpu=9_800, n_params=n_params, gpu=H100)
+    about: dict[str, Any] = {"gpu": H100, "n_gpus": 32, "usd_per_gpu_hour": 283_200 / (3_540 * 32), "mfu": mfu}
+    run = training.run(flop=training.flop(n_params=n_params, n_tokens=n_tokens), **about)
     assert run.wall_s.mid / HOUR == as_printed("886")
     assert run.usd.mid == as_printed("70.9e3")
     assert 283_200 / run.usd.mid == as_printed("4.0")
@@ -248,8 +287,8 @@ def test_alpha_one_index_pays_a_node_for_each_gpu() -> None:
 @pytest.mark.xfail(strict=True, reason="256 GPUs x 102 h x $98.32 / 8 are $320.9K; the $322K needs 102.3 hours")
 def test_alpha_one_index_bill_per_gpu() -> None:
     """At the price per GPU its bill is $322K."""
-    run = run_of_hours(256 * 102, n_gpus=256, usd_per_gpu_hour=98.32 / 8)
-    assert run.usd.mid == as_printed("322e3")
+    found = training.audit(**ALPHA, usd=2.57e6, usd_per_gpu_hour=98.32)
+    assert "and the bill $322K" in found.flags[0].text
 
 
 def test_theneuralbase_is_thirty_times_too_cheap() -> None:
@@ -268,13 +307,15 @@ def test_theneuralbase_is_impossible() -> None:
 
 
 def test_llama_2_budgets_are_not_similar() -> None:
-    """The same page finds the budgets of Llama 2 7B and 70B similar: 184,320 and 1,720,320 hours differ 9 times."""
-    small, large = (
-        training.audit(n_params=n_params, n_tokens=2e12, gpu=A100, gpu_hours=gpu_hours)
-        for n_params, gpu_hours in ((6.738e9, 184_320), (68.98e9, 1_720_320))
-    )
-    assert [small.mfu, large.mfu] == [as_printed("0.39"), as_printed("0.43")]
-    assert large.gpu_hours / small.gpu_hours == as_printed("9")
+    """The same page finds the budgets of Llama 2 7B and 70B similar: 184,320 and 1,720,320 hours, 9 times as many.
+
+    Other teams' runs tell as much: both are in their bands, which do not meet.
+    """
+    about: dict[str, Any] = {"gpu": A100, "n_gpus": 1024, "usd_per_gpu_hour": 1.5, "seq_len": 4096}
+    small, large = (planned(n_params=N, n_tokens=2e12, family="meta", **about) for N in (6.738e9, 68.98e9))
+    assert holds(small.gpu_hours, 184_320)
+    assert holds(large.gpu_hours, 1_720_320)
+    assert small.gpu_hours.high < large.gpu_hours.low
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def stamp(time_s: float) -> str:
 
 
 def rows(*gpus: Sequence[int | str], every_s: float = 1.0) -> list[str]:
-    """The lines of a log, a GPU's utilizations each; the GPUs of a query follow one another by 2 ms."""
+    """The lines of a log, a GPU's utilisations each; the GPUs of a query follow one another by 2 ms."""
     return [
         f"{stamp(i * every_s + 0.002 * gpu)}, {gpu}, {use}{'' if isinstance(use, str) else ' %'}, "
         f"{300 + gpu}.50 W, {1000 * (gpu + 1) + i} MiB"
@@ -164,7 +164,7 @@ def test_each_gpu_has_a_row(tmp_path: Path) -> None:
 def test_a_log_comes_back_as_written(
     tmp_path_factory: pytest.TempPathFactory, first: list[int], every_s: float, data: st.DataObject
 ) -> None:
-    """Utilization, power, memory and times of a file are those of the log."""
+    """Utilisation, power, memory and times of a file are those of the log."""
     second = data.draw(st.lists(st.integers(0, 100), min_size=len(first), max_size=len(first)))
     log = read(tmp_path_factory.mktemp("log"), rows(first, second, every_s=every_s))
     assert [gpu.n_samples for gpu in log.gpus] == [len(first)] * 2
@@ -320,11 +320,11 @@ def test_a_log_that_was_carried_on_is_one_log(tmp_path: Path) -> None:
     assert log.warnings == ("'gpus.csv', line 23: this line is cut off or no sample, and passed over.",)
 
 
-def test_rows_without_utilization_are_passed_over(tmp_path: Path) -> None:
-    """A GPU that was lost for a while has no utilization then, which is told."""
+def test_rows_without_utilisation_are_passed_over(tmp_path: Path) -> None:
+    """A GPU that was lost for a while has no utilisation then, which is told."""
     log = read(tmp_path, rows([90, "[N/A]", "[Unknown Error]", "", 70]))
     assert log.gpus[0].n_samples == 2
-    assert log.warnings == ("'gpus.csv': 3 rows without a utilization are passed over.",)
+    assert log.warnings == ("'gpus.csv': 3 rows without a utilisation are passed over.",)
 
 
 def test_newest_first_is_put_in_order(tmp_path: Path) -> None:
@@ -366,10 +366,10 @@ def test_times_closer_than_a_microsecond_are_one(tmp_path: Path) -> None:
         ("index, utilization.gpu [%]\n0, 5 %\n", "has no column timestamp, only 'index', 'utilization.gpu "),
         ("timestamp, pid, used_gpu_memory [MiB]\n", "has no column utilization.gpu, only 'timestamp', 'pid'"),
         ("a" * 500, f"has no column timestamp, only '{'a' * 40}'..."),
-        (rows([90, 187, 90]), "line 3, column utilization.gpu: '187 %' is not a utilization from 0 % to 100 %"),
-        (rows([90, "-1 %", 90]), "line 3, column utilization.gpu: '-1 %' is not a utilization"),
-        (rows([90, "high", 90]), "line 3, column utilization.gpu: 'high' is not a utilization"),
-        (rows(["[N/A]", "[N/A]", "[N/A]"]), "has no utilization in any row (MIG and some virtual GPUs report none)"),
+        (rows([90, 187, 90]), "line 3, column utilization.gpu: '187 %' is not a utilisation from 0 % to 100 %"),
+        (rows([90, "-1 %", 90]), "line 3, column utilization.gpu: '-1 %' is not a utilisation"),
+        (rows([90, "high", 90]), "line 3, column utilization.gpu: 'high' is not a utilisation"),
+        (rows(["[N/A]", "[N/A]", "[N/A]"]), "has no utilisation in any row (MIG and some virtual GPUs report none)"),
         ([line.replace("MiB", "GB") for line in rows([9] * 3)], "'1000 GB' is not an amount of memory in MiB up to"),
         ([line.replace(" W", " mW") for line in rows([9] * 3)], "'300.50 mW' is not a power in W up to 100,000 W"),
         ([line.replace("2024/05/01", "05/01/24") for line in rows([9] * 3)], "is not a time such as 2024/05/01 12:34"),

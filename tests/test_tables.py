@@ -292,6 +292,7 @@ RUN_WORDS = {
         "encoder_decoder",
         "ramp",
         "recalled",
+        "repeat",
         "stack",
         "teacher",
         "tiny",
@@ -321,7 +322,7 @@ def implied_mfu(run: tables.PublishedRun) -> float:
 
 
 def test_published_runs_are_whole() -> None:
-    """No run has fallen out: 86, of which 77 have the hours and tokens that a utilization follows from."""
+    """No run has fallen out: 86, of which 77 have the hours and tokens that a utilisation follows from."""
     assert len(RUNS) == 86
     assert sum(not math.isnan(implied_mfu(run)) for run in RUNS) == 77
     assert Counter(run.basis for run in RUNS) == {"published": 59, "partly recalled": 15, "recalled": 12}
@@ -552,6 +553,12 @@ def test_measured_peaks_are_the_printed_ones() -> None:
     for row in MEMORY:
         if row["peak_gib"]:
             assert float(row["peak_gib"]) == pytest.approx(printed_gib(row), abs=0.0051), row["id"]
+
+
+def test_a_gpu_is_itself() -> None:
+    """A GPU in place of its name is taken as it is, one that no table has too."""
+    mine = dataclasses.replace(tables.gpu("T4"), name="mine")
+    assert tables.gpu(mine) is mine
 
 
 def test_measured_peaks_fit_their_gpu() -> None:

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from costkit import tables, training
-from costkit.training import batches
 
 tokens = st.floats(1e3, 1e9)
 
@@ -53,12 +52,12 @@ def test_efficiency_refuses_nothing(name: str) -> None:
 )
 def test_critical_batch_of_kaplan(loss: float, printed: float, half: float) -> None:
     """Kaplan's critical batch grows from 0.27M tokens at a loss of 4 to 7.4M at 2."""
-    assert batches.critical_batch_tokens(loss=loss) == pytest.approx(printed, abs=half)
+    assert training.critical_batch_tokens(loss=loss) == pytest.approx(printed, abs=half)
 
 
 def test_critical_batch_takes_arrays() -> None:
     """A falling loss gives a rising critical batch, of the same shape."""
-    found = batches.critical_batch_tokens(np.array([4.0, 3.0, 2.0]))
+    found = training.critical_batch_tokens(np.array([4.0, 3.0, 2.0]))
     assert found.shape == (3,)
     assert np.all(np.diff(found) > 0)
 
@@ -66,38 +65,38 @@ def test_critical_batch_takes_arrays() -> None:
 def test_the_critical_batch_doubles_both() -> None:
     """At the critical batch a run takes twice its fewest tokens and twice its fewest steps."""
     at = {"batch_tokens": 1e6, "critical_batch_tokens": 1e6}
-    assert (batches.tokens_factor(**at), batches.steps_factor(**at)) == (2, 2)
+    assert (training.tokens_factor(**at), training.steps_factor(**at)) == (2, 2)
 
 
 @given(batch=tokens, critical=tokens)
 def test_steps_and_tokens_trade(batch: float, critical: float) -> None:
     """(S / S_min - 1) (E / E_min - 1) = 1 at every batch."""
     at = {"batch_tokens": batch, "critical_batch_tokens": critical}
-    assert (batches.steps_factor(**at) - 1) * (batches.tokens_factor(**at) - 1) == pytest.approx(1)
+    assert (training.steps_factor(**at) - 1) * (training.tokens_factor(**at) - 1) == pytest.approx(1)
 
 
 @given(batch=tokens, critical=tokens)
 def test_tokens_are_steps_times_batch(batch: float, critical: float) -> None:
-    """The tokens of a run are its steps times its batch, so both factors are in the ratio of the two batches."""
+    """The tokens of a run are its steps times its batch, so both factors are in the ratio of the two training."""
     at = {"batch_tokens": batch, "critical_batch_tokens": critical}
-    ratio = batches.tokens_factor(**at) / batches.steps_factor(**at)
+    ratio = training.tokens_factor(**at) / training.steps_factor(**at)
     assert ratio == pytest.approx(batch / critical)
 
 
 def test_a_batch_must_be_positive() -> None:
     """A batch of no tokens is refused by name."""
     with pytest.raises(ValueError, match=r"^batch_tokens must be "):
-        batches.tokens_factor(batch_tokens=0, critical_batch_tokens=1e6)
+        training.tokens_factor(batch_tokens=0, critical_batch_tokens=1e6)
 
 
 @pytest.mark.parametrize("loss", [0, -1, math.nan, "3"])
 def test_a_loss_must_be_positive(loss: float) -> None:
     """A loss of zero, which no batch belongs to, is refused."""
     with pytest.raises(ValueError, match=r"^loss must be a positive, finite number of nats a token"):
-        batches.critical_batch_tokens(loss)
+        training.critical_batch_tokens(loss)
 
 
 def test_an_unknown_law_offers_the_known() -> None:
     """A critical-batch law that the table does not have is answered with the nearest."""
     with pytest.raises(tables.UnknownName, match="kaplan-2020"):
-        batches.critical_batch_tokens(3.0, law="kaplan")
+        training.critical_batch_tokens(3.0, law="kaplan")

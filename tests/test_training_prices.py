@@ -194,9 +194,9 @@ def test_an_unknown_way_of_buying_offers_the_nearest() -> None:
 # Doubts.
 
 
-def doubt(price: float, gpu: str = H100, gpus_per_node: int = 8) -> training.Doubt | None:
+def doubt(price: float, gpu: str = H100, gpus_per_node: int = 8) -> training.PriceDoubt | None:
     """The one doubt about a price, None where there is none."""
-    found = training.doubts(gpu, usd_per_gpu_hour=price, gpus_per_node=gpus_per_node)
+    found = training.price_doubts(gpu, usd_per_gpu_hour=price, gpus_per_node=gpus_per_node)
     assert len(found) <= 1
     return found[0] if found else None
 
@@ -287,7 +287,7 @@ def test_a_gpu_without_quotes_raises_no_doubt() -> None:
 def test_doubts_refuse_nonsense(changed: dict[str, Any], sentence: str) -> None:
     """A price of nothing and a node of no GPUs are refused with one sentence."""
     with pytest.raises(ValueError, match=sentence):
-        training.doubts(H100, **{"usd_per_gpu_hour": 2.5, **changed})
+        training.price_doubts(H100, **{"usd_per_gpu_hour": 2.5, **changed})
 
 
 @given(price=dollars, low=dollars, more=st.floats(1, 10), gpus_per_node=st.integers(1, 16), near=st.floats(1, 3))

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from costkit import tables, training
-from costkit.training import accounts, learning, scorecard
-from costkit.training.learning import spread, tails
+from costkit.training import accounts, cases, learning, scorecard
+from costkit.training.accounts import tails
+from costkit.training.learning import spread
 from costkit.units import BILLION, HOUR, MILLION, TRILLION, Range
 
 A100, A100_40, H100, H800 = "A100-SXM4-80GB", "A100-SXM4-40GB", "H100-SXM5-80GB", "H800-SXM5-80GB"
@@ -21,6 +22,12 @@ A100_BAR, H100_BAR = 1.29, 1.37
 """What planning with one median MFU per kind of GPU comes to, over a larger set of runs than ships here."""
 BARS = {"A100-class": A100_BAR, "H100-class": H100_BAR}
 BAND_LOW, BAND_HIGH = 0.72, 0.88
+FORMATS = [
+    (name, precision)
+    for name, gpu in tables.gpus().items()
+    for precision in ("fp32", "tf32", "bf16-mixed", "fp16-mixed", "fp8-mixed", "fp4-mixed")
+    if training.has_format(gpu, precision)
+]
 
 sizes = st.floats(10 * MILLION, 1 * TRILLION)
 counts = st.sampled_from([1, 8, 12, 16, 64, 512, 4096, 32768])
@@ -78,14 +85,14 @@ def test_anomalous_runs_are_counted() -> None:
     scored = sum(score.n_runs for score in training.scores() if score.planner == "costkit")
     usable = [run for run in tables.published_runs() if run.gpu_hours and run.n_tokens and run.gpu]
     assert scored == sum(run.basis != "recalled" for run in usable)
-    assert sum(bool(run.anomaly) for run in usable) == len(training.named())
+    assert sum(bool(run.anomaly) for run in usable) == len(training.anomalous_runs())
 
 
 @pytest.mark.parametrize("group", BARS)
 def test_scores_are_those_of_the_runs(group: str) -> None:
     """The median, the share inside and the number of runs of a score follow from its runs one by one."""
     runs, found = counted(group), score_of(group)
-    assert found.p50 == pytest.approx(median(one.factor_error for one in runs))
+    assert found.median_factor == pytest.approx(median(one.factor_error for one in runs))
     assert found.inside_fraction == pytest.approx(sum(one.is_inside for one in runs) / len(runs))
     assert (found.n_runs, found.n_families) == (len(runs), len({one.run.family for one in runs}))
 
@@ -93,7 +100,7 @@ def test_scores_are_those_of_the_runs(group: str) -> None:
 @pytest.mark.parametrize("planner", ["median of other runs", "40% MFU"])
 def test_the_planner_beats_the_simple_ones_on_h100(planner: str) -> None:
     """On H100-class runs neither the median of the others nor 40% comes as near at the median."""
-    assert score_of("H100-class").p50 < score_of("H100-class", planner).p50
+    assert score_of("H100-class").median_factor < score_of("H100-class", planner).median_factor
 
 
 def test_forty_percent_under_prices_h100_runs() -> None:
@@ -109,7 +116,7 @@ def test_forty_percent_under_prices_a100_runs() -> None:
 def test_the_sentence_tells_both_bars() -> None:
     """The sentence under a plan holds both medians as they are scored."""
     told = training.scores_sentence()
-    assert all(f"{group} runs are missed by a factor of {score_of(group).p50:.2f}" in told for group in BARS)
+    assert all(f"{group} runs are missed by a factor of {score_of(group).median_factor:.2f}" in told for group in BARS)
 
 
 # A family that is left out has no part in what is said about it.
@@ -117,7 +124,7 @@ def test_the_sentence_tells_both_bars() -> None:
 
 def predictions() -> dict[str, list[float]]:
     """The prediction for each published run, by its name."""
-    return {one.run.name: ends(one.predicted) for one in training.scored()}
+    return {one.run.name: ends(one.predicted_mfu) for one in training.scored()}
 
 
 def forget() -> None:
@@ -155,8 +162,8 @@ def test_a_family_has_no_part_in_its_own_predictions(family: str, slower: Callab
 @pytest.mark.parametrize("anomaly", learning.NOT_LEARNED_FROM)
 def test_runs_of_another_quantity_are_not_learned_from(anomaly: str) -> None:
     """Rows whose MFU is another quantity are scored, and not learned from."""
-    assert anomaly in {one.run.anomaly for one in training.named()}
-    assert anomaly not in {row.run.anomaly for row in learning.learned().rows}
+    assert anomaly in {one.run.anomaly for one in training.anomalous_runs()}
+    assert anomaly not in {one.row.run.anomaly for one in learning.learned().judged}
 
 
 # Bands.
@@ -268,6 +275,22 @@ def test_fp32_stays_below_its_own_peak(n_params: float, n_gpus: int, seq_len: fl
     assert found.mfu.high < peaks["fp32"] / peaks["bf16"]
 
 
+@pytest.mark.parametrize(("gpu", "precision"), FORMATS)
+def test_no_format_is_faster_than_its_own_products(gpu: str, precision: str) -> None:
+    """At every size, count and length the band is above 0 and in order, and a format's MFU is below its own bound.
+
+    That is the share of the 16-bit peak that large products reach, times how much faster the format is; FLOP are
+    those that are computed.
+    """
+    device = tables.gpu(gpu)
+    times = training.format_limit(device, precision) / device.half_precision_flop_per_s
+    bound = cases.large_product_fraction(device) * times * (1 + 1e-12)
+    for n_params, n_gpus, seq_len in itertools.product((1e7, 1e9, 7e10, 1e12), (1, 8, 512, 32768), (128, 8192, 65536)):
+        found = reached(gpu=gpu, n_params=n_params, n_gpus=n_gpus, seq_len=seq_len, precision=precision).mfu
+        assert 0 < found.low <= found.mid <= found.high <= learning.HIGHEST_MFU
+        assert found.high * training.attention_ratio(n_params, seq_len) <= bound
+
+
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
@@ -318,7 +341,7 @@ def _width(value: Range) -> float:
 def test_what_a_band_rests_on_is_told() -> None:
     """The runs and families behind a band are those on the same chip; leaving one out takes it from them."""
     all_runs, fewer = reached(), reached(left_out=["meta"])
-    on_chip = [row for row in learning.learned().rows if row.case.chip == "Hopper sm_90"]
+    on_chip = [one.row for one in learning.learned().judged if one.row.case.chip == "Hopper sm_90"]
     assert all_runs.is_of_chip
     assert (all_runs.n_runs, all_runs.n_families) == (len(on_chip), len({row.run.family for row in on_chip}))
     assert (fewer.n_runs, fewer.n_families) == (
@@ -328,9 +351,9 @@ def test_what_a_band_rests_on_is_told() -> None:
 
 
 def test_a_sequence_that_is_not_told_is_the_usual_one() -> None:
-    """Left out, the length is the median of what runs on the chip state."""
+    """Left out, it is as if the median of what runs on the chip state had been given."""
     stated = [run.seq_len for run in tables.published_runs() if run.gpu and _is_h100(run.gpu) and run.seq_len]
-    assert reached(seq_len=None).seq_len == median(stated)
+    assert reached(seq_len=None) == reached(seq_len=median(stated))
 
 
 def _is_h100(gpu: str) -> bool:
@@ -455,9 +478,9 @@ class Kept:
 
 
 # Hours, tokens, GPUs as published: Touvron et al. 2023 (arXiv:2302.13971, 2307.09288), Biderman et al. 2023
-# (arXiv:2304.01373), Li et al. 2023 (arXiv:2305.06161), the Olmo 3 and SmolLM2 teams, DeepSeek-AI 2024 (arXiv:2405.04434,
-# hours per trillion tokens). Sizes and sequence lengths are those of the published weights. Where no number of GPUs is published, 1024 A100s or 512 H100s are
-# taken.
+# (arXiv:2304.01373), Li et al. 2023 (arXiv:2305.06161), the Olmo 3 and SmolLM2 teams, DeepSeek-AI 2024
+# (arXiv:2405.04434, hours per trillion tokens). Sizes and sequence lengths are those of the published weights. Where no
+# number of GPUs is published, 1024 A100s or 512 H100s are taken.
 KEPT = {
     "LLaMA-1 13B": Kept(A100, 13.0e9, 1.0e12, 135_168, "meta", 1024, 2048),
     "LLaMA-1 33B": Kept(A100, 32.5e9, 1.4e12, 530_432, "meta", 1024, 2048),

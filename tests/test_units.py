@@ -258,3 +258,49 @@ def test_require_fraction_knows_a_percentage(wrong: float, hint: str) -> None:
 def test_require_fraction_lets_shares_pass(right: object) -> None:
     """Anything from 0 to 1, its ends among them, and arrays of such raise nothing."""
     units.require_fraction(right, "share")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(24.3, "24.3"), (999_499, "999,000"), (999_500, "1.00M"), (30.84e6, "30.8M"), (math.inf, "unlimited")],
+)
+def test_gpu_hours_are_in_words_from_a_million_on(value: float, text: str) -> None:
+    """Three digits with commas, and millions in words, also where rounding makes them one."""
+    assert units.gpu_hours(value) == text
+
+
+# Ranges.
+
+
+ranges = st.lists(st.floats(0.01, 1e6), min_size=3, max_size=3).map(lambda ends: units.Range(*sorted(ends)))
+
+
+def is_ordered(value: units.Range) -> bool:
+    """Whether low, middle and high are in that order."""
+    return value.low <= value.mid <= value.high
+
+
+@given(value=ranges, power=st.floats(-2, 2))
+def test_a_map_keeps_the_order(value: units.Range, power: float) -> None:
+    """The ends of a function that falls change places, those of one that rises do not."""
+    found = value.map(lambda end: float(end**power))
+    assert is_ordered(found)
+    assert found.mid == value.mid**power
+    assert {found.low, found.high} == {value.low**power, value.high**power}
+
+
+@given(whole=ranges, part=ranges)
+def test_what_is_left_is_never_below_nothing(whole: units.Range, part: units.Range) -> None:
+    """After a part that is larger nothing is left, and what was added can be taken away again."""
+    left = whole.left_after(part)
+    assert min(left.low, left.mid, left.high) >= 0
+    again = whole.plus(part).left_after(part)
+    assert [again.low, again.mid, again.high] == pytest.approx([whole.low, whole.mid, whole.high], abs=1e-8)
+
+
+@given(st.lists(ranges, max_size=5))
+def test_a_total_is_the_sum_of_each_end(parts: list[units.Range]) -> None:
+    """Low, middle and high are summed apart; of nothing it is 0."""
+    whole = units.Range.total(parts)
+    for end in ("low", "mid", "high"):
+        assert getattr(whole, end) == pytest.approx(sum(getattr(part, end) for part in parts))

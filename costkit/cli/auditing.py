@@ -11,14 +11,14 @@ from argparse import Namespace
 from collections.abc import Iterator
 from typing import Any
 
-from costkit import plan, tables, training
+from costkit import plan, training
 from costkit.cli.amounts import plan_of, read
 from costkit.cli.output import json_text
-from costkit.plan import typed
+from costkit.plan.published import published
 from costkit.plan.reached import n_active_params
 from costkit.plan.schema import kind
-from costkit.training.stated import FLOP_OVERCOUNT, hours, rate
-from costkit.units import percent, usd
+from costkit.training.stated import BILL, FLOP_OVERCOUNT
+from costkit.units import gpu_hours, percent, usd, usd_rate
 
 _KEYS = {
     "n_params": "model.n_params",
@@ -28,6 +28,7 @@ _KEYS = {
     "n_gpus": "hardware.n_gpus",
     "days": "case.published_days",
     "usd": "case.published_usd",
+    "usd_per_gpu_hour": "hardware.usd_per_gpu_hour",
     "gpus_per_node": "market.gpus_per_node",
     "mfu_published": "case.published_mfu",
     "seq_len": "training.seq_len",
@@ -35,7 +36,6 @@ _KEYS = {
 """The key of a plan by whose rules each amount is read."""
 _SAME = 0.005
 _NAMES = ("gpu", "kind", "precision")
-_PRICE = "--usd-per-gpu-hour"
 _HOURS = "the hours (--gpu-hours, or --n-gpus and --days, or --usd and --usd-per-gpu-hour)"
 _DECISIVE = {
     "n_params": ("model.n_params", "model size"),
@@ -55,7 +55,8 @@ def audited(arguments: Namespace) -> str:
     figures = _together({} if chosen is None else _planned(chosen), given)
     _require_enough(figures, has_plan=chosen is not None)
     found = training.audit(**figures)
-    notes = [*_bill(found, figures), *(() if chosen is None else _of_plan(chosen, found, figures, given))]
+    notes = [*_bill(found, figures), *_others(found, figures)]
+    notes += () if chosen is None else _of_plan(chosen, found, figures, given)
     if arguments.json:
         told = {"headline": found.headline, "verdict": found.verdict, **dataclasses.asdict(found)}
         return json_text({**told, "notes": notes, "figures": figures})
@@ -64,14 +65,12 @@ def audited(arguments: Namespace) -> str:
 
 def _given(arguments: Namespace) -> Figures:
     """The figures of the command line, each an argument of `training.audit`."""
-    texts = {name: getattr(arguments, name) for name in (*_KEYS, *_NAMES, "usd_per_gpu_hour")}
+    texts = {name: getattr(arguments, name) for name in (*_KEYS, *_NAMES)}
     found = {name: _read(name, text) for name, text in texts.items() if text is not None}
     return found | ({"pretrained": True} if arguments.pretrained else {})
 
 
 def _read(name: str, text: str) -> Any:
-    if name == "usd_per_gpu_hour":
-        return _price(text)
     return text if name in _NAMES else read(_option(name), text, kind(_KEYS[name]))
 
 
@@ -79,36 +78,24 @@ def _option(name: str) -> str:
     return f"--{name.removesuffix('_published').replace('_', '-')}"
 
 
-def _price(text: str) -> float:
-    """Dollars for one GPU, or for what the text says, shared among its GPUs."""
-    of_gpu = kind("hardware.usd_per_gpu_hour")
-    if typed.amount(text, of_gpu.unit) is not None:
-        return float(read(_PRICE, text, of_gpu))
-    try:
-        return float(of_gpu.check(training.read_price(text).usd_per_gpu_hour))
-    except ValueError:
-        say = "must be dollars for one GPU, or say what for, such as '98.32 per 8-GPU node'"
-        raise ValueError(f"{_PRICE} {say}, not {text!r}") from None
-
-
 def _planned(chosen: plan.Plan) -> Figures:
     """What the plan states, and what its case says was published."""
-    case, named = chosen.case, chosen.case.published_run
-    run = None if named is None else tables.published_run(named)
+    known = published(chosen)
+    run_kind = known.run.kind if known.run and known.run.kind in FLOP_OVERCOUNT else None
     found = {
         "n_params": chosen.model.n_params,
         "n_active_params": n_active_params(chosen),
         "n_tokens": chosen.data.n_tokens,
         "gpu": chosen.hardware.gpu,
-        "gpu_hours": case.published_gpu_hours or (run and run.gpu_hours),
+        "gpu_hours": known.gpu_hours,
         "n_gpus": chosen.hardware.n_gpus,
-        "days": case.published_days or (run and run.days),
-        "usd": case.published_usd or (run and run.usd),
+        "days": known.days,
+        "usd": known.usd,
         "usd_per_gpu_hour": chosen.hardware.usd_per_gpu_hour,
         "gpus_per_node": chosen.market.gpus_per_node,
-        "mfu_published": case.published_mfu or (run and run.mfu),
+        "mfu_published": known.mfu,
         "seq_len": chosen.training.seq_len,
-        "kind": run.kind if run and run.kind in FLOP_OVERCOUNT else None,
+        "kind": run_kind,
         "precision": chosen.memory.precision,
         "pretrained": chosen.model.pretrained,
     }
@@ -141,14 +128,32 @@ def _has_hours(figures: Figures) -> bool:
 
 
 def _bill(found: training.Audit, figures: Figures) -> Iterator[str]:
-    """The hours at their price beside the bill, where the hours are known without it."""
-    if not _has_hours(figures) or not figures.keys() >= {"usd", "usd_per_gpu_hour"}:
+    """The hours at their price beside the bill, where the hours are known without it and no flag says so already."""
+    is_told = any(flag.way == BILL for flag in found.flags)
+    if is_told or not _has_hours(figures) or not figures.keys() >= {"usd", "usd_per_gpu_hour"}:
         return
     price, paid = figures["usd_per_gpu_hour"], figures["usd"]
     more = paid / (found.gpu_hours * price) - 1
     beside = f", {percent(abs(more))} {'more' if more > 0 else 'less'}" if abs(more) >= _SAME else ""
-    bought = f"{hours(found.gpu_hours)} at {rate(price)} are {usd(found.gpu_hours * price)}"
+    bought = f"{gpu_hours(found.gpu_hours)} GPU-hours at {usd_rate(price)} are {usd(found.gpu_hours * price)}"
     yield f"bill: {bought}; what was paid is {usd(paid)}{beside}"
+
+
+def _others(found: training.Audit, figures: Figures) -> Iterator[str]:
+    """What published runs like it took, where it is known on how many GPUs it ran."""
+    if "n_gpus" not in figures or figures.get("pretrained"):
+        return
+    n_params: float = figures["n_active_params"] if "n_active_params" in figures else figures["n_params"]
+    like = training.efficiency(
+        gpu=figures["gpu"],
+        n_params=n_params,
+        n_gpus=figures["n_gpus"],
+        seq_len=figures.get("seq_len"),
+        precision=figures.get("precision", "bf16-mixed"),
+    )
+    slow, fast = (gpu_hours(found.gpu_hours * found.mfu / mfu) for mfu in (like.mfu.low, like.mfu.high))
+    reached = f"{percent(like.mfu.low)} to {percent(like.mfu.high)}"
+    yield f"others: published runs like it reached {reached} over all hours, which takes {fast} to {slow} GPU-hours"
 
 
 def _of_plan(chosen: plan.Plan, found: training.Audit, figures: Figures, given: Figures) -> Iterator[str]:

@@ -76,6 +76,22 @@ def plan_list(arguments: Namespace) -> int:
     return 0
 
 
+def plan_keys(arguments: Namespace) -> int:
+    """Print the keys that a plan may have: unit, default and meaning; with words, those that are about them."""
+    from costkit import plan
+
+    wanted = [word.casefold() for word in arguments.words]
+    rows = [
+        {"key": key, "unit": field.unit, "default": field.default, "meaning": field.help}
+        for key, field in plan.fields().items()
+        if all(word in f"{key} {field.label} {field.help}".casefold() for word in wanted)
+    ]
+    if not rows:
+        raise ValueError(f"no key of a plan is about {' '.join(arguments.words)!r}; `costkit plan keys` lists all")
+    emit(arguments, rows)
+    return 0
+
+
 def plan_show(arguments: Namespace) -> int:
     """Print a plan's effective inputs."""
     from costkit import plan

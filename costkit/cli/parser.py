@@ -143,6 +143,9 @@ def _plan(group: Any) -> None:
         metavar="COMMAND", dest="action", required=True, title="commands", parser_class=Parser
     )
     _output_options(_command(actions, "list", commands.plan_list, "the plans that come with costkit"))
+    keys = _command(actions, "keys", commands.plan_keys, "the keys that a plan may have, and what each means")
+    keys.option("words", nargs="*", metavar="WORD", help="only keys about these words, e.g. deadline")
+    _output_options(keys)
     show = _command(actions, "show", commands.plan_show, "a plan's values, their units, and where each comes from")
     _plan_options(show, positional=True)
     _output_options(show)

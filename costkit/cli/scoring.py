@@ -24,9 +24,9 @@ def _row(one: training.Scored) -> dict[str, Any]:
         "run": one.run.name,
         "group": one.group,
         "mfu": one.mfu,
-        "predicted_low": one.predicted.low,
-        "predicted_mid": one.predicted.mid,
-        "predicted_high": one.predicted.high,
+        "predicted_low": one.predicted_mfu.low,
+        "predicted_mid": one.predicted_mfu.mid,
+        "predicted_high": one.predicted_mfu.high,
         "hours_ratio": one.hours_ratio,
         "inside": one.is_inside,
         "anomaly": one.run.anomaly,
@@ -42,7 +42,7 @@ def as_json() -> str:
             "sentence": training.scores_sentence(),
             "scores": list(map(dataclasses.asdict, training.scores())),
             "recalled": list(map(dataclasses.asdict, training.scores(recalled=True))),
-            "anomalies": list(map(_row, training.named())),
+            "anomalies": list(map(_row, training.anomalous_runs())),
             "rows": rows(),
         }
     )
@@ -57,7 +57,7 @@ def as_text(*, cut: bool) -> str:
         "The same of rows that nobody read again:",
         _scores(training.scores(recalled=True), cut=cut),
         "Rows with a named anomaly, which the scores count too:",
-        table(_RUN_HEADINGS, map(_anomaly, training.named()), cut=cut),
+        table(_RUN_HEADINGS, map(_anomaly, training.anomalous_runs()), cut=cut),
     )
     return "\n\n".join(parts) + "\n"
 
@@ -69,7 +69,7 @@ def _scores(scores: Sequence[training.Score], *, cut: bool) -> str:
             score.planner,
             str(score.n_runs),
             str(score.n_families),
-            *(f"{factor:.2f}" for factor in (score.p50, score.p80, score.p90)),
+            *(f"{factor:.2f}" for factor in (score.median_factor, score.p80_factor, score.p90_factor)),
             "" if score.inside_fraction is None else percent(score.inside_fraction),
             percent(score.under_priced_fraction),
         )
@@ -79,5 +79,5 @@ def _scores(scores: Sequence[training.Score], *, cut: bool) -> str:
 
 
 def _anomaly(one: training.Scored) -> tuple[str, ...]:
-    band = f"{percent(one.predicted.mid)} ({percent(one.predicted.low)} to {percent(one.predicted.high)})"
+    band = f"{percent(one.predicted_mfu.mid)} ({percent(one.predicted_mfu.low)} to {percent(one.predicted_mfu.high)})"
     return one.run.name, percent(one.mfu), band, number(one.hours_ratio), one.run.anomaly.replace("_", " ")

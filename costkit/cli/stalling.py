@@ -10,7 +10,7 @@ from costkit.cli.amounts import plan_of, read
 from costkit.cli.output import json_text, table
 from costkit.plan.kinds import Number
 from costkit.plan.schema import kind
-from costkit.units import GIB, HOUR, duration, finite, number, percent
+from costkit.units import GIB, HOUR, duration, number, percent
 
 _USD_PER_HOUR = Number("Price", "USD per hour", 1, 1e5, 1e-3, 1e9, "What an hour of the whole job is billed at.")
 _WORK_H = Number("Length", "hours", 1, 1e4, 1e-3, 1e7, "How long the run takes.")
@@ -62,7 +62,7 @@ def _price_and_length(arguments: Namespace, chosen: plan.Plan | None) -> tuple[f
     if arguments.work_h is not None:
         work_s = float(read("--work-h", arguments.work_h, _WORK_H)) * HOUR
     elif chosen is not None:
-        work_s = finite(plan.page(chosen).wall_s.mid)
+        work_s = plan.page(chosen).final.computing.wall_s.mid
     return usd_per_hour, work_s
 
 

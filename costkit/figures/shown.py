@@ -170,12 +170,12 @@ class Table:
     columns: Mapping[str, str | tuple[str, Format]] = field(default_factory=dict)
 
     def csv(self) -> str:
-        """Every key of the rows, raw: full precision, unknown values empty."""
+        """Every key of the rows, raw: full precision; unknown and infinite values are empty."""
         keys = list(dict.fromkeys(key for row in self.rows for key in row)) or list(self.columns)
         buffer = io.StringIO()
         writer = csv.DictWriter(buffer, keys, restval="", lineterminator="\n")
         writer.writeheader()
-        writer.writerows(self.rows)
+        writer.writerows({key: _raw(value) for key, value in row.items()} for row in self.rows)
         return buffer.getvalue()
 
     def frame(self) -> DataFrame:
@@ -244,6 +244,10 @@ def _html_cells(line: Sequence[str], styles: Sequence[str]) -> str:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _raw(value: object) -> object:
+    return units.finite(value) if isinstance(value, float) else value
 
 
 def _written(value: object) -> str:

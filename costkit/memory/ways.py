@@ -19,11 +19,10 @@ from costkit.memory.budgets import FITS, Budget
 from costkit.memory.fits import largest_micro_batch
 from costkit.memory.requests import CHECKPOINTING, Request
 from costkit.memory.sharding import divisor_near
-from costkit.tables import Gpu
+from costkit.tables import GPUS_PER_NODE, Gpu
 from costkit.units import Range
 
 _AS_IT_WAS = Range(1.0, 1.0, 1.0)
-_GPUS_OF_A_NODE = 8
 _MOST_TOGETHER, _LEAST_SAVED_FRACTION = 4, 0.001
 
 
@@ -197,7 +196,7 @@ def _of_tensor_parallelism(found: Budget) -> Iterator[_Change]:
     """Twice as many GPUs to a matrix, half as many copies of the model, and so twice the accumulation."""
     request, sharding = found.request, found.request.sharding
     twice = 2 * sharding.tensor
-    if not request.about_stack.has_tensor or sharding.data % 2 or twice > _GPUS_OF_A_NODE:
+    if not request.about_stack.has_tensor or sharding.data % 2 or twice > GPUS_PER_NODE:
         return
     with suppress(ValueError):  # a model whose heads can't be divided so is not offered it
         divided = {"sharding": replace(sharding, tensor=twice, data=sharding.data // 2), "accumulates": True}

@@ -70,7 +70,7 @@ def _check_price(plan: Plan) -> None:
     if entry and entry.source:
         return
     per_node = plan.market.gpus_per_node
-    for doubt in training.doubts(gpu, usd_per_gpu_hour=price, gpus_per_node=per_node):
+    for doubt in training.price_doubts(gpu, usd_per_gpu_hour=price, gpus_per_node=per_node):
         if doubt.kind == "low":
             continue
         way_out = f"write {doubt.usd_per_gpu_hour:.4g}, or" if doubt.kind == "node price" else "check it, or"
@@ -94,6 +94,10 @@ def _check_rate(plan: Plan) -> None:
     if asked.goodput_fraction is not None and apart:
         raise PlanError(
             f"training.goodput_fraction and {apart} are both set, and the first holds the second: keep one of them"
+        )
+    if asked.step_s is not None and asked.batch_tokens is None and plan.memory.effective_batch is None:
+        raise PlanError(
+            "training.step_s is the time of a batch: give training.batch_tokens, the tokens of one step, as well"
         )
     if asked.loader_wait_s is None:
         return
@@ -123,6 +127,8 @@ def _check_batch(plan: Plan) -> None:
 def _check_deadline(plan: Plan) -> None:
     """A deadline by day needs a first day before it, and takes the place of one in days."""
     market = plan.market
+    if market.starts_on and not market.ends_by:
+        raise PlanError("market.starts_on alone says nothing: give market.ends_by as well, the last day")
     if not market.ends_by:
         return
     if market.deadline_days is not None:

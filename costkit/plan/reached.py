@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from costkit import tables, training
+from costkit import training
 from costkit.plan.kinds import PlanError
+from costkit.plan.published import published
 from costkit.plan.schema import Plan
 from costkit.units import Range
 
@@ -20,18 +21,18 @@ _SHARE_OF_ADAPTERS = 2 / 3
 
 @dataclass(frozen=True)
 class Reached:
-    """The steady MFU and the goodput that a plan counts on, and the MFU of its whole run, over all hours that are paid.
+    """The steady MFU and the goodput that a plan counts on, and `run_mfu`, that of its whole run over all paid hours.
 
-    `like` is what published runs like it came to, `basis` where the MFU comes from, `has_own_goodput` whether the plan
-    says its goodput. Ranges are the middle 80% of published runs; what a plan states has no width.
+    `published` is what published runs like it came to, `basis` where the MFU comes from, `has_own_goodput` whether the
+    plan says its goodput. Ranges are the middle 80% of published runs; what a plan states has no width.
     """
 
     mfu: Range
     goodput: Range
-    whole: Range
+    run_mfu: Range
     basis: str
     has_own_goodput: bool
-    like: training.Efficiency
+    published: training.Efficiency
 
 
 def n_active_params(plan: Plan) -> float:
@@ -45,15 +46,25 @@ def batch_tokens(plan: Plan) -> float:
     asked = plan.memory
     if plan.training.batch_tokens is not None:
         return plan.training.batch_tokens
-    degrees = asked.tensor_parallel * asked.pipeline_parallel * asked.context_parallel
-    copies = max(plan.hardware.n_gpus // degrees, 1)
+    copies = max(plan.hardware.n_gpus // sharers(plan), 1)
     return float((asked.effective_batch or asked.micro_batch * copies) * plan.training.seq_len)
+
+
+def sharers(plan: Plan) -> int:
+    """GPUs that work on one sequence together."""
+    asked = plan.memory
+    return asked.tensor_parallel * asked.pipeline_parallel * asked.context_parallel
+
+
+def least_batch_tokens(plan: Plan) -> float:
+    """One sequence for each group of GPUs that work on one together."""
+    return plan.hardware.n_gpus / sharers(plan) * plan.training.seq_len
 
 
 def left_out(plan: Plan) -> tuple[str, ...]:
     """The family of the published run that the plan is, which would tell its own answer."""
-    named = plan.case.published_run
-    return () if named is None else (tables.published_run(named).family,)
+    run = published(plan).run
+    return () if run is None else (run.family,)
 
 
 def reached(plan: Plan) -> Reached:
@@ -74,15 +85,15 @@ def reached(plan: Plan) -> Reached:
         left_out=left_out(plan),
     )
     own, measured = plan.training.goodput_fraction, _measured_mfu(plan)
-    published = training.published_goodput(left_out=left_out(plan))
-    kept = published.times(_set_aside(plan)) if own is None else Range.exact(own)
+    theirs = training.published_goodput(left_out=left_out(plan))
+    kept = theirs.times(_set_aside(plan)) if own is None else Range.exact(own)
     mfu = plan.training.mfu if measured is None else measured
     if mfu is not None:
         basis = GIVEN if measured is None else MEASURED
         return Reached(Range.exact(mfu), kept, Range.exact(mfu).times(kept), basis, own is not None, like)
     steady = training.steady_mfu(like.mfu, left_out=left_out(plan))
-    whole = like.mfu.times(_set_aside(plan)) if own is None else steady.times(own)
-    return Reached(steady, Range.exact(kept.mid), whole, PUBLISHED, own is not None, like)
+    run_mfu = like.mfu.times(_set_aside(plan)) if own is None else steady.times(own)
+    return Reached(steady, Range.exact(kept.mid), run_mfu, PUBLISHED, own is not None, like)
 
 
 def _set_aside(plan: Plan) -> float:
@@ -118,12 +129,12 @@ def run_of(plan: Plan, flop: float) -> training.Run:
         gpu=plan.hardware.gpu,
         n_gpus=plan.hardware.n_gpus,
         usd_per_gpu_hour=plan.hardware.usd_per_gpu_hour,
-        mfu=reached(plan).whole,
+        mfu=reached(plan).run_mfu,
     )
 
 
 def flop_price(plan: Plan) -> float:
     """The price of one FLOP that ends up in the model, in the middle of what the plan reaches."""
     return training_share(plan) * training.usd_per_flop(
-        gpu=plan.hardware.gpu, usd_per_gpu_hour=plan.hardware.usd_per_gpu_hour, mfu=reached(plan).whole.mid
+        gpu=plan.hardware.gpu, usd_per_gpu_hour=plan.hardware.usd_per_gpu_hour, mfu=reached(plan).run_mfu.mid
     )

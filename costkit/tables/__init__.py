@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from costkit.tables.devices import PRECISIONS, Gpu, gpu, gpus
+from costkit.tables.devices import GPUS_PER_NODE, PRECISIONS, Gpu, gpu, gpus
 from costkit.tables.files import folder, number, path, rows
 from costkit.tables.names import UnknownName, lookup, unknown
 from costkit.tables.prices import PURCHASES, Quote, quotes
@@ -17,6 +17,7 @@ from costkit.tables.published import PublishedModel, PublishedRun, published_mod
 from costkit.tables.references import Source, source, sources
 
 __all__ = [
+    "GPUS_PER_NODE",
     "PRECISIONS",
     "PURCHASES",
     "Gpu",

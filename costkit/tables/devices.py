@@ -12,6 +12,8 @@ from costkit.tables.names import lookup
 from costkit.units import GB, GIB, TFLOP
 
 PRECISIONS = ("fp32", "tf32", "bf16", "fp16", "fp8", "fp4")
+GPUS_PER_NODE = 8
+"""GPUs of a usual machine, as DGX and HGX boards have them."""
 
 
 @dataclass(frozen=True)
@@ -74,8 +76,8 @@ def gpus() -> Mapping[str, Gpu]:
     return MappingProxyType({row["name"]: _gpu_of(row) for row in rows("gpus.csv")})
 
 
-def gpu(name: str) -> Gpu:
-    """The GPU of that exact name.
+def gpu(name: str | Gpu) -> Gpu:
+    """The GPU of that exact name; a GPU is itself.
 
     >>> gpu("A100-SXM4-80GB").peak_flop_per_s["bf16"] == 312 * TFLOP
     True
@@ -83,4 +85,4 @@ def gpu(name: str) -> Gpu:
     Traceback (most recent call last):
     costkit.tables.UnknownName: no GPU 'V100-32GB'. Did you mean 'V100-SXM2-32GB'? `costkit gpus` lists all.
     """
-    return lookup("GPU", name, gpus())
+    return name if isinstance(name, Gpu) else lookup("GPU", name, gpus())

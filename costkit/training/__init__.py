@@ -5,7 +5,6 @@
   each.
 """
 
-from costkit.training import batches, parallel
 from costkit.training.accounts import goodput_runs, published_goodput
 from costkit.training.batches import critical_batch_tokens, steps_factor, tokens_factor
 from costkit.training.cases import attention_ratio
@@ -14,18 +13,28 @@ from costkit.training.energy import Energy, energy
 from costkit.training.formats import format_limit, has_format
 from costkit.training.goodput import Goodput, goodput
 from costkit.training.hardware import OnGpu, compare, tuned_mfu
+from costkit.training.learning import HIGHEST_MFU
 from costkit.training.parallel import ParallelEfficiency, parallel_efficiency
-from costkit.training.prices import PRICE_UNITS, Doubt, Price, doubts, flip_usd_per_gpu_hour, price, quoted, read_price
+from costkit.training.prices import (
+    PRICE_UNITS,
+    Price,
+    PriceDoubt,
+    flip_usd_per_gpu_hour,
+    price,
+    price_doubts,
+    quoted,
+    read_price,
+)
 from costkit.training.reverse import Audit, Check, audit, implied_mfu
 from costkit.training.runs import Run, budget_flop, flop, run, steady_mfu, usd_per_flop
-from costkit.training.scale import Scaled, cheapest_by, frontier, scale_out, weak_scaling
+from costkit.training.scale import Scaled, cheapest_by, scale_out, weak_scaling
 from costkit.training.scorecard import (
     CONSTANT_MFU,
     FAR_FACTOR,
     Score,
     Scored,
+    anomalous_runs,
     group_of,
-    named,
     scored,
     scores,
     scores_sentence,
@@ -38,10 +47,10 @@ from costkit.training.suspicions import Flag
 __all__ = [
     "CONSTANT_MFU",
     "FAR_FACTOR",
+    "HIGHEST_MFU",
     "PRICE_UNITS",
     "Audit",
     "Check",
-    "Doubt",
     "Efficiency",
     "Energy",
     "Flag",
@@ -50,36 +59,34 @@ __all__ = [
     "OnGpu",
     "ParallelEfficiency",
     "Price",
+    "PriceDoubt",
     "Run",
     "Scaled",
     "Score",
     "Scored",
     "SmiLog",
     "Stall",
+    "anomalous_runs",
     "attention_ratio",
     "audit",
-    "batches",
     "budget_flop",
     "cheapest_by",
     "compare",
     "critical_batch_tokens",
-    "doubts",
     "efficiency",
     "energy",
     "flip_usd_per_gpu_hour",
     "flop",
     "format_limit",
-    "frontier",
     "goodput",
     "goodput_runs",
     "group_of",
     "has_format",
     "implied_mfu",
     "measured_mfu",
-    "named",
-    "parallel",
     "parallel_efficiency",
     "price",
+    "price_doubts",
     "published_goodput",
     "quoted",
     "read_price",

@@ -2,7 +2,8 @@
 
 - A faster chip waits more for its memory and its network; small models on many GPUs wait most, from 70B on size helps
   no more; on one node nothing crosses the network.
-- Attention is work that 6ND does not count; a number format speeds up the matrix products alone.
+- Attention is work that 6ND does not count; a number format speeds up the matrix products alone, which take at most all
+  of the time.
 - A chip without published runs stands between A100 and H100 by its arithmetic per byte of memory traffic.
 """
 
@@ -25,7 +26,7 @@ Array = npt.NDArray[np.float64]
 CHIPS = ("Ampere sm_80", "Hopper sm_90")
 """The chips with published runs of many families, the slower one first, as `Gpu.architecture` names them."""
 _REFERENCE = ("A100-SXM4-80GB", "H100-SXM5-80GB")
-_NODE, _TYPICAL_PARAMS, _LARGE_PARAMS = 8, 10 * BILLION, 70 * BILLION
+_TYPICAL_PARAMS, _LARGE_PARAMS = 10 * BILLION, 70 * BILLION
 _SMALLEST_SHAPE, _LARGEST_SHAPE = BILLION / 100, 300 * BILLION
 
 
@@ -43,7 +44,7 @@ class Case:
     def features(self) -> Array:
         """Level and slope by size for each of the two chips, and the share of traffic that stays on one node."""
         t = place(self.gpu)
-        on_node = min(1.0, _NODE / self.n_gpus)
+        on_node = min(1.0, tables.GPUS_PER_NODE / self.n_gpus)
         size = math.log(min(self.n_params, _LARGE_PARAMS) / _TYPICAL_PARAMS) * (1 - on_node)
         return np.array([1 - t, t, (1 - t) * size, t * size, on_node])
 
@@ -58,8 +59,9 @@ class Case:
         return 1 / (1 / counted - format_time(self.gpu, self.precision))
 
     def model_mfu(self, mfu: float) -> float:
-        """The way back from `hardware_mfu`."""
-        counted = 1 / (1 / mfu + format_time(self.gpu, self.precision))
+        """The way back from `hardware_mfu`; products that take all of the time at their own best rate bound it."""
+        at_most = min(mfu, large_product_fraction(self.gpu))
+        counted = 1 / (1 / at_most + format_time(self.gpu, self.precision))
         return counted / attention_ratio(self.n_params, self.seq_len)
 
 
@@ -88,15 +90,23 @@ def format_time(gpu: tables.Gpu, precision: str) -> float:
     """What products in that format take more than in 16 bits (less where negative), per FLOP at the 16-bit peak.
 
     t = (P_16 / P - 1) / e, with e the share of the 16-bit peak that a large product reaches; the rest of a step does
-    not depend on the format.
+    not depend on the format. At most e itself goes in, so what comes out is at most e P / P_16.
     """
-    half = gpu.half_precision_flop_per_s
-    reached = gpu.matmul_flop_per_s or _usual_matmul_fraction() * half
-    return (half / format_limit(gpu, precision) - 1) * half / reached
+    return (gpu.half_precision_flop_per_s / format_limit(gpu, precision) - 1) / large_product_fraction(gpu)
+
+
+def large_product_fraction(gpu: tables.Gpu) -> float:
+    """The share of its 16-bit peak that a large matrix product reaches: as measured, else the median of other GPUs.
+
+    >>> round(large_product_fraction(tables.gpu("A100-SXM4-80GB")), 2)
+    0.87
+    """
+    measured = gpu.matmul_flop_per_s
+    return _usual_product_fraction() if measured is None else measured / gpu.half_precision_flop_per_s
 
 
 @functools.cache
-def _usual_matmul_fraction() -> float:
+def _usual_product_fraction() -> float:
     measured = [
         gpu.matmul_flop_per_s / gpu.half_precision_flop_per_s for gpu in tables.gpus().values() if gpu.matmul_flop_per_s
     ]

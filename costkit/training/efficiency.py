@@ -28,7 +28,6 @@ class Efficiency:
     n_runs: int
     n_families: int
     is_of_chip: bool
-    seq_len: float
 
 
 def efficiency(
@@ -42,9 +41,10 @@ def efficiency(
 ) -> Efficiency:
     """The MFU that runs like this one came to over their whole time.
 
-    ln MFU = a + b ln(N / 1e10) (1 - f) + c f for each of two chips, with N the active parameters and
-    f = min(1, 8 / GPUs) the share of traffic that stays on one node; then attention and number format are counted in.
-    Other chips lie between the two by their arithmetic per byte of memory traffic.
+    ln MFU = a + b ln(min(N, 70e9) / 1e10) (1 - f) + c f, with N the active parameters, which help no more from 70B on,
+    and f = min(1, 8 / GPUs) the share of traffic that stays on one node. Two chips have an a and a b each, and share c;
+    other chips lie between the two by their arithmetic per byte of memory traffic. Then attention and number format are
+    counted in.
 
     Args:
         gpu: The GPU or its name.
@@ -64,9 +64,9 @@ def efficiency(
     """
     require_positive(n_params, "n_params", "parameters")
     require_positive(n_gpus, "n_gpus", "GPUs")
-    device = tables.gpu(gpu) if isinstance(gpu, str) else gpu
+    device = tables.gpu(gpu)
     length = usual_seq_len(device.architecture) if seq_len is None else seq_len
     require_positive(length, "seq_len", "tokens")
     case, fit = Case(device, n_params, n_gpus, length, precision), learned(frozenset(left_out))
     alike = fit.like(case)
-    return Efficiency(fit.mfu(case), len(alike), len({row.run.family for row in alike}), bool(case.chip), length)
+    return Efficiency(fit.mfu(case), len(alike), len({one.row.run.family for one in alike}), bool(case.chip))

@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from costkit import tables
@@ -34,13 +33,12 @@ class Energy:
     @property
     def gpu_kwh(self) -> Range:
         """The energy of the GPUs alone, as most papers state it."""
-        return _product(self.gpu_hours, self.gpu_watts, per=THOUSAND)
+        return self.gpu_hours.times(self.gpu_watts).map(lambda watt_hours: watt_hours / THOUSAND)
 
     @property
     def kwh(self) -> Range:
         """The energy of everything, hosts and building included."""
-        host = self.host_fraction
-        return _product(self.gpu_kwh, Range(1 + host.low, 1 + host.mid, 1 + host.high), self.pue)
+        return self.gpu_kwh.times(self.host_fraction.plus(1)).times(self.pue)
 
 
 def energy(*, gpu_hours: Range, gpu: tables.Gpu | str) -> Energy | None:
@@ -58,7 +56,7 @@ def energy(*, gpu_hours: Range, gpu: tables.Gpu | str) -> Energy | None:
     [972, 1200, 1935]
     """
     _require_hours(gpu_hours)
-    power = _power((gpu if isinstance(gpu, tables.Gpu) else tables.gpu(gpu)).name)
+    power = _power(tables.gpu(gpu).name)
     if power is None:
         return None
     gpu_watts, basis = power
@@ -74,9 +72,8 @@ def _power(gpu: str) -> tuple[Range, str] | None:
         return Range(min(known), mean, max(known)), f"measured on {' and '.join(row['run'] for row in runs)}"
     for row in tables.rows("power.csv"):
         if row["gpu"] == gpu:
-            watts, load = float(row["max_watts"]), _factor("load_fraction")
-            basis = f"estimated from its maximum power of {number(watts)} W"
-            return Range(watts * load.low, watts * load.mid, watts * load.high), basis
+            watts = float(row["max_watts"])
+            return _factor("load_fraction").times(watts), f"estimated from its maximum power of {number(watts)} W"
     return None
 
 
@@ -84,12 +81,6 @@ def _factor(name: str) -> Range:
     """A factor of `power_factors.csv`."""
     bounds = {row["bound"]: float(row["value"]) for row in tables.rows("power_factors.csv") if row["factor"] == name}
     return Range(**bounds)
-
-
-def _product(*ranges: Range, per: float = 1.0) -> Range:
-    """Lows, mids and highs multiplied, each for itself."""
-    low, mid, high = (math.prod(values) / per for values in zip(*((r.low, r.mid, r.high) for r in ranges), strict=True))
-    return Range(low, mid, high)
 
 
 def _require_hours(gpu_hours: Range) -> None:

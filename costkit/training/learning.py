@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -32,15 +32,11 @@ _MAD_OF_NORMAL = 0.6745
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """A published run as the regression sees it: its case, the MFU over all paid hours, and how far a fit misses it.
-
-    `error` is ln of the actual over the predicted MFU, by a fit without the run's family; nan before that is made.
-    """
+    """A published run as the regression sees it: its case, and the MFU over all paid hours."""
 
     run: tables.PublishedRun
     case: Case
     mfu: float
-    error: float = math.nan
 
     @property
     def log_mfu(self) -> float:
@@ -54,25 +50,32 @@ class Row:
 
 
 @dataclass(frozen=True, eq=False)
+class Judged:
+    """A row and its `error`: ln of the actual over the predicted MFU, by a fit without the run's family."""
+
+    row: Row
+    error: float
+
+
+@dataclass(frozen=True, eq=False)
 class Fit:
     """Coefficients of a case's features, and the rows that they rest on, each with its error."""
 
     coefficients: Array
-    rows: tuple[Row, ...]
+    judged: tuple[Judged, ...]
 
-    def like(self, case: Case) -> list[Row]:
+    def like(self, case: Case) -> list[Judged]:
         """The rows on the case's chip; for one without a fit of its own, those on all such chips."""
-        return [row for row in self.rows if row.case.chip == case.chip]
+        return [one for one in self.judged if one.row.case.chip == case.chip]
 
     def mfu(self, case: Case) -> Range:
         """The middle of what the case reaches, and the middle 80%, as a 6ND MFU; none is above the highest ever seen.
 
         On a chip without a fit of its own the band is as wide, both ways, as four in five runs on such chips were off.
         """
-        middle, errors = float(case.features @ self.coefficients), [row.error for row in self.like(case)]
+        middle, errors = float(case.features @ self.coefficients), [one.error for one in self.like(case)]
         low, high = tails(errors) if case.chip else (-spread(errors), spread(errors))
-        found = (case.model_mfu(math.exp(middle + error)) for error in (low, 0.0, high))
-        return Range(*(min(mfu, HIGHEST_MFU) for mfu in found))
+        return Range(low, 0.0, high).map(lambda error: min(case.model_mfu(math.exp(middle + error)), HIGHEST_MFU))
 
 
 def spread(errors: Sequence[float]) -> float:
@@ -90,8 +93,8 @@ def learned(left_out: frozenset[str] = frozenset()) -> Fit:
     rows = [row for row in candidates() if row.is_usual and row.run.family not in left_out]
     families = sorted({row.run.family for row in rows})
     without = {family: _coefficients([row for row in rows if row.run.family != family]) for family in families}
-    told = (replace(row, error=row.log_mfu - float(row.case.features @ without[row.run.family])) for row in rows)
-    return Fit(_coefficients(rows), tuple(told))
+    judged = (Judged(row, row.log_mfu - float(row.case.features @ without[row.run.family])) for row in rows)
+    return Fit(_coefficients(rows), tuple(judged))
 
 
 @functools.cache
@@ -125,7 +128,10 @@ def _usual_n_gpus(runs: Sequence[tables.PublishedRun]) -> Array:
 
 
 def _coefficients(rows: Sequence[Row]) -> Array:
-    """Huber's regression by reweighting, the slopes pulled towards zero; other chips than the two take no part."""
+    """Huber's regression by reweighting; both slopes and the gain on one node are pulled towards zero, levels are not.
+
+    Other chips than the two take no part.
+    """
     used = [row for row in rows if row.case.gpu.architecture in CHIPS]
     X = np.array([row.case.features for row in used])
     y = np.array([row.log_mfu for row in used])

@@ -18,7 +18,6 @@ from costkit.units import Range, require_positive, require_whole, usd
 PRICE_UNITS = ("gpu", "node", "instance")
 FAR = 3.0
 """So many times the dearest or cheapest quote is a price that nobody was seen to ask."""
-_GPUS_PER_NODE = 8
 _TEXT = re.compile(
     r"\$? ?(?P<usd>(?:\d{1,3}(?:,\d{3})+|\d*)(?:\.\d+)?)(?<=\d) ?(?:usd)? ?(?:/|per|an?|each) ?"
     r"(?:(?P<gpus>\d+)[ -]?(?:x|gpus?)? ?)?"
@@ -104,7 +103,7 @@ def quoted(gpu: str, *, purchase: str = "on_demand") -> Range | None:
 
 
 @dataclass(frozen=True)
-class Doubt:
+class PriceDoubt:
     """A suspicion about a price: its `kind`, the price it would be, and a sentence."""
 
     kind: str
@@ -112,11 +111,15 @@ class Doubt:
     sentence: str
 
 
-def doubts(gpu: str, *, usd_per_gpu_hour: float, gpus_per_node: int = _GPUS_PER_NODE) -> Sequence[Doubt]:
+def price_doubts(
+    gpu: str, *, usd_per_gpu_hour: float, gpus_per_node: int = tables.GPUS_PER_NODE
+) -> Sequence[PriceDoubt]:
     """What quotes make suspicious about a price; empty where it is not far from what providers ask.
 
-    >>> doubts("H100-SXM5-80GB", usd_per_gpu_hour=98.32)[0].kind, doubts("H100-SXM5-80GB", usd_per_gpu_hour=2.5)
-    ('node price', ())
+    >>> [found.kind for found in price_doubts("H100-SXM5-80GB", usd_per_gpu_hour=98.32)]
+    ['node price']
+    >>> price_doubts("H100-SXM5-80GB", usd_per_gpu_hour=2.5)
+    ()
     """
     require_positive(usd_per_gpu_hour, "usd_per_gpu_hour", "USD per GPU-hour")
     require_whole(gpus_per_node, "gpus_per_node", "GPUs")
@@ -131,11 +134,11 @@ def doubts(gpu: str, *, usd_per_gpu_hour: float, gpus_per_node: int = _GPUS_PER_
     reading = node_reading(usd_per_gpu_hour, low=low, high=high, gpus_per_node=gpus_per_node)
     if usd_per_gpu_hour < low:
         told = f"{about}: is it a price divided by {gpus_per_node} twice, or one without its host?"
-        return (Doubt("low", usd_per_gpu_hour if reading is None else reading, told),)
+        return (PriceDoubt("low", usd_per_gpu_hour if reading is None else reading, told),)
     if reading is None:
-        return (Doubt("high", usd_per_gpu_hour, f"{about}."),)
+        return (PriceDoubt("high", usd_per_gpu_hour, f"{about}."),)
     told = f"{about}: as the price of a node of {gpus_per_node} it is {usd(reading)} each."
-    return (Doubt("node price", reading, told),)
+    return (PriceDoubt("node price", reading, told),)
 
 
 def node_reading(

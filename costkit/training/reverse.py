@@ -8,9 +8,9 @@ from costkit import tables
 from costkit.training import suspicions
 from costkit.training.formats import format_limit, number_format
 from costkit.training.runs import flop as training_flop
-from costkit.training.stated import FLOP_OVERCOUNT, Stated, Way, hours, rate, ways
+from costkit.training.stated import FLOP_OVERCOUNT, STATED, Stated, Way, ways
 from costkit.training.suspicions import Flag
-from costkit.units import percent, require_fraction, require_positive, require_whole
+from costkit.units import gpu_hours, percent, require_fraction, require_positive, require_whole, usd_rate
 
 _VERDICTS = {
     "impossible": "These figures can't all be right",
@@ -49,8 +49,9 @@ class Audit:
     @property
     def headline(self) -> str:
         """The verdict in one sentence, with the MFU and the price that follow from the figures."""
-        price = "" if self.usd_per_gpu_hour is None else f" at {rate(self.usd_per_gpu_hour)} each"
-        return f"{_VERDICTS[self.verdict]}: {hours(self.gpu_hours)}{price} imply an MFU of {percent(self.mfu)}."
+        price = "" if self.usd_per_gpu_hour is None else f" at {usd_rate(self.usd_per_gpu_hour)} each"
+        hours = f"{gpu_hours(self.gpu_hours)} GPU-hours{price}"
+        return f"{_VERDICTS[self.verdict]}: {hours} imply an MFU of {percent(self.mfu)}."
 
 
 def implied_mfu(*, flop: float, gpu: tables.Gpu | str, gpu_hours: float) -> Check:
@@ -67,7 +68,7 @@ def implied_mfu(*, flop: float, gpu: tables.Gpu | str, gpu_hours: float) -> Chec
     """
     require_positive(flop, "flop", "FLOP")
     require_positive(gpu_hours, "gpu_hours", "GPU-hours")
-    stated = Stated(gpu=_gpu(gpu), flop=flop, ways=(Way("stated", "the stated hours", gpu_hours),))
+    stated = Stated(gpu=tables.gpu(gpu), flop=flop, ways=(Way(STATED, "the stated hours", gpu_hours),))
     return Check(mfu=stated.mfu, flags=tuple(map(str, suspicions.bounds(stated))))
 
 
@@ -82,7 +83,7 @@ def audit(  # noqa: PLR0913 - whatever gets published about a run is an argument
     days: float | None = None,
     usd: float | None = None,
     usd_per_gpu_hour: float | None = None,
-    gpus_per_node: int = 8,
+    gpus_per_node: int = tables.GPUS_PER_NODE,
     mfu_published: float | None = None,
     seq_len: float | None = None,
     kind: str = "decoder",
@@ -123,7 +124,7 @@ def audit(  # noqa: PLR0913 - whatever gets published about a run is an argument
     _check_sizes(n_params, active, gpus_per_node, mfu_published, seq_len)
     _check_given(n_gpus=(n_gpus, "GPUs"), days=(days, "days"), usd=(usd, "USD"))
     _check_given(usd_per_gpu_hour=(usd_per_gpu_hour, "USD per GPU-hour"))
-    device, narrow = _gpu(gpu), number_format(precision)
+    device, narrow = tables.gpu(gpu), number_format(precision)
     format_limit(device, narrow)
     stated = Stated(
         gpu=device,
@@ -142,10 +143,6 @@ def audit(  # noqa: PLR0913 - whatever gets published about a run is an argument
     )
     found = suspicions.flags(stated)
     return Audit(stated.mfu, stated.flop, stated.gpu_hours, stated.paid_usd_per_gpu_hour, found)
-
-
-def _gpu(gpu: tables.Gpu | str) -> tables.Gpu:
-    return gpu if isinstance(gpu, tables.Gpu) else tables.gpu(gpu)
 
 
 def _check_given(**given: tuple[float | None, str]) -> None:

@@ -120,7 +120,7 @@ def run(
     else:
         reached = _fraction(mfu, "mfu")
     whole = reached.times(_fraction(1.0 if goodput_fraction is None else goodput_fraction, "goodput_fraction"))
-    hours = Range(*(flop / _flop_per_gpu_hour(gpu, one, 1.0) for one in (whole.high, whole.mid, whole.low)))
+    hours = whole.map(lambda one: flop / _flop_per_gpu_hour(gpu, one, 1.0))
     return Run(hours, hours.times(HOUR / n_gpus), hours.times(usd_per_gpu_hour), whole)
 
 
@@ -135,7 +135,7 @@ def _fraction(value: float | Range, name: str) -> Range:
 def steady_mfu(whole: Range, *, left_out: Collection[str] = ()) -> Range:
     """The steady MFU behind that of a whole run, if it kept as much of it as published runs did; at most 1."""
     kept = published_goodput(left_out=left_out).mid
-    return Range(*(min(end / kept, 1.0) for end in (whole.low, whole.mid, whole.high)))
+    return whole.map(lambda end: min(end / kept, 1.0))
 
 
 def budget_flop(
@@ -164,11 +164,7 @@ def _flop_per_gpu_hour(gpu: tables.Gpu | str, mfu: float, goodput_fraction: floa
     """What one paid GPU-hour contributes to the model."""
     _check_fraction(mfu, "mfu")
     _check_fraction(goodput_fraction, "goodput_fraction")
-    return mfu * goodput_fraction * _gpu(gpu).half_precision_flop_per_s * HOUR
-
-
-def _gpu(gpu: tables.Gpu | str) -> tables.Gpu:
-    return gpu if isinstance(gpu, tables.Gpu) else tables.gpu(gpu)
+    return mfu * goodput_fraction * tables.gpu(gpu).half_precision_flop_per_s * HOUR
 
 
 def _check_fraction(value: Numbers, name: str) -> None:

@@ -1,7 +1,8 @@
 """How wrong is the planner? Published runs, each predicted with its family left out, against the hours they took.
 
 - A factor error is the larger of predicted over actual and actual over predicted GPU-hours.
-- Anomalous rows stay in the scores; `named` lists them with the reason. Rows that nobody read again are scored apart.
+- Anomalous rows stay in the scores, and `anomalous_runs` lists them with the reason. Rows that nobody read again are
+  scored apart.
 - Beside it stand the two planners that others use: a constant MFU, and the median of the other runs on the same chip.
 """
 
@@ -32,20 +33,19 @@ _SHARES = (0.5, 0.8, 0.9)
 class Scored:
     """One run's prediction, made without its family: its MFU with band, beside what its hours imply.
 
-    `constant` and `median` are what the two simple planners would have said.
+    `median_mfu` is that of the other runs like it, which a simple planner would take.
     """
 
     run: tables.PublishedRun
     group: str
     mfu: float
-    predicted: Range
-    constant: float
-    median: float
+    predicted_mfu: Range
+    median_mfu: float
 
     @property
     def hours_ratio(self) -> float:
         """Actual over predicted GPU-hours: above 1, the plan was too cheap."""
-        return self.predicted.mid / self.mfu
+        return self.predicted_mfu.mid / self.mfu
 
     @property
     def factor_error(self) -> float:
@@ -55,7 +55,7 @@ class Scored:
     @property
     def is_inside(self) -> bool:
         """Whether the band holds what happened."""
-        return self.predicted.low <= self.mfu <= self.predicted.high
+        return self.predicted_mfu.low <= self.mfu <= self.predicted_mfu.high
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,9 @@ class Score:
     planner: str
     n_runs: int
     n_families: int
-    p50: float
-    p80: float
-    p90: float
+    median_factor: float
+    p80_factor: float
+    p90_factor: float
     inside_fraction: float | None
     under_priced_fraction: float
 
@@ -107,8 +107,8 @@ def scored() -> tuple[Scored, ...]:
 
 def _scored(row: Row) -> Scored:
     fit = learned(frozenset({row.run.family}))
-    others = [one.mfu for one in fit.like(row.case)]
-    return Scored(row.run, group_of(row.case.gpu), row.mfu, fit.mfu(row.case), CONSTANT_MFU, median(others))
+    others = [one.row.mfu for one in fit.like(row.case)]
+    return Scored(row.run, group_of(row.case.gpu), row.mfu, fit.mfu(row.case), median(others))
 
 
 def scores(*, recalled: bool = False) -> list[Score]:
@@ -118,7 +118,7 @@ def scores(*, recalled: bool = False) -> list[Score]:
         recalled: Whether to score the rows that nobody read again in place of the others.
 
     >>> ours = [score for score in scores() if score.planner == "costkit"]
-    >>> [score.group for score in ours][:2], all(score.p50 < 1.29 for score in ours[:2])
+    >>> [score.group for score in ours][:2], all(score.median_factor < 1.29 for score in ours[:2])
     (['A100-class', 'H100-class'], True)
     """
     rows = [one for one in scored() if (one.run.basis == _RECALLED) == recalled]
@@ -131,29 +131,29 @@ def _of(rows: Sequence[Scored], group: str) -> list[Scored]:
 
 def _score(group: str, planner: str, rows: Sequence[Scored]) -> Score:
     ratios = [_PLANNERS[planner](one) / one.mfu for one in rows]
-    p50, p80, p90 = np.quantile([factor(ratio) for ratio in ratios], _SHARES).tolist()
+    middle, p80, p90 = np.quantile([factor(ratio) for ratio in ratios], _SHARES).tolist()
     inside = [one.is_inside for one in rows]
     return Score(
         group=group,
         planner=planner,
         n_runs=len(rows),
         n_families=len({one.run.family for one in rows}),
-        p50=p50,
-        p80=p80,
-        p90=p90,
+        median_factor=middle,
+        p80_factor=p80,
+        p90_factor=p90,
         inside_fraction=sum(inside) / len(inside) if planner == OURS else None,
         under_priced_fraction=sum(ratio > 1 for ratio in ratios) / len(ratios),
     )
 
 
 _PLANNERS: dict[str, Callable[[Scored], float]] = {
-    OURS: lambda one: one.predicted.mid,
-    "median of other runs": lambda one: one.median,
-    f"{percent(CONSTANT_MFU)} MFU": lambda one: one.constant,
+    OURS: lambda one: one.predicted_mfu.mid,
+    "median of other runs": lambda one: one.median_mfu,
+    f"{percent(CONSTANT_MFU)} MFU": lambda _: CONSTANT_MFU,
 }
 
 
-def named() -> list[Scored]:
+def anomalous_runs() -> list[Scored]:
     """The rows with a named anomaly, the worst predicted first."""
     return sorted((one for one in scored() if one.run.anomaly), key=lambda one: -one.factor_error)
 
@@ -167,6 +167,6 @@ def scores_sentence() -> str:
 def _told(score: Score) -> str:
     inside = percent(score.inside_fraction or 0.0)
     return (
-        f"{score.group} runs are missed by a factor of {score.p50:.2f} at the median and {score.p80:.2f} at the 80th"
-        f" percentile, with {inside} of {score.n_runs} inside the 80% band"
+        f"{score.group} runs are missed by a factor of {score.median_factor:.2f} at the median and"
+        f" {score.p80_factor:.2f} at the 80th percentile, with {inside} of {score.n_runs} inside the 80% band"
     )

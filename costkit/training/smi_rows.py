@@ -4,7 +4,7 @@
   may be, and one of index, uuid or pci.bus_id. Units stand in header and cells, or under `nounits` in the header alone.
 - Without a column that tells GPUs apart, the rows of one query (the same timestamp, or milliseconds later) are taken
   for one GPU each, in their order.
-- Rows without a utilization ([N/A], as under MIG) are passed over, and so are a few lines with other than the header's
+- Rows without a utilisation ([N/A], as under MIG) are passed over, and so are a few lines with other than the header's
   number of cells, as a log has that was cut off and carried on. What was passed over is told.
 """
 
@@ -108,10 +108,10 @@ def samples_of(name: str, text: str) -> Samples:
     names, gpu, told = _gpus_of(table, times)
     known = ~np.isnan(busy)
     if not known.any():
-        raise ValueError(f"'{name}' has no utilization in any row (MIG and some virtual GPUs report none).")
+        raise ValueError(f"'{name}' has no utilisation in any row (MIG and some virtual GPUs report none).")
     told = [*table.warnings, *told]
     if not known.all():
-        told.append(f"'{name}': {np.count_nonzero(~known):,} rows without a utilization are passed over.")
+        told.append(f"'{name}': {np.count_nonzero(~known):,} rows without a utilisation are passed over.")
     keep, more = _in_order(name, times, gpu, known & (gpu >= 0))
     seen, gpu = np.unique(gpu[keep], return_inverse=True)
     watts, used = table.values(_POWER)[keep], table.values(_MEMORY)[keep] * MIB
@@ -285,7 +285,7 @@ def _quantity(unit: str, most: float) -> Callable[[str], float]:
 
 
 _TIMES = _Column(("timestamp",), "a time such as 2024/05/01 12:34:56.789", _time_s)
-_UTILIZATION = _Column(("utilization.gpu",), "a utilization from 0 % to 100 %", _quantity("%", 100))
+_UTILIZATION = _Column(("utilization.gpu",), "a utilisation from 0 % to 100 %", _quantity("%", 100))
 _POWER = _Column(
     ("power.draw", "power.draw.average", "power.draw.instant"), "a power in W up to 100,000 W", _quantity("W", 1e5)
 )

@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-from costkit import tables
+from costkit import tables, units
 from costkit.training.formats import format_limit
-from costkit.units import DAY, HOUR, count, require_positive, usd
+from costkit.units import DAY, HOUR, require_positive, usd, usd_rate
 
+STATED, CALENDAR, BILL = "stated", "calendar", "bill"
 HOURS_TOLERANCE, LARGEST_ROUNDING = 0.02, 0.10
 FLOP_OVERCOUNT = {"decoder": 1.0, "encoder": 1.0, "encoder-decoder": 2.0}
 """How many times the FLOP that a kind of model takes are counted by 6ND: half its weights see half the tokens."""
@@ -39,7 +40,7 @@ class Stated:
     n_tokens: float | None = None
     usd: float | None = None
     usd_per_gpu_hour: float | None = None
-    gpus_per_node: int = 8
+    gpus_per_node: int = tables.GPUS_PER_NODE
     mfu_published: float | None = None
     seq_len: float | None = None
     kind: str = "decoder"
@@ -92,14 +93,15 @@ def ways(
     found = []
     if gpu_hours is not None:
         require_positive(gpu_hours, "gpu_hours", "GPU-hours")
-        found.append(Way("stated", f"the stated {hours(gpu_hours)}", gpu_hours))
+        found.append(Way(STATED, f"the stated {units.gpu_hours(gpu_hours)} GPU-hours", gpu_hours))
     if n_gpus is not None and days is not None:
         product = n_gpus * days * DAY / HOUR
-        found.append(Way("calendar", f"the {hours(product)} of {n_gpus:,g} GPUs for {days:g} days", product))
+        text = f"the {units.gpu_hours(product)} GPU-hours of {n_gpus:,g} GPUs for {days:g} days"
+        found.append(Way(CALENDAR, text, product))
     if usd_paid is not None and usd_per_gpu_hour is not None:
         bought = usd_paid / usd_per_gpu_hour
-        text = f"the {hours(bought)} that {usd(usd_paid)} buy at {rate(usd_per_gpu_hour)}"
-        found.append(Way("bill", text, bought, max(HOURS_TOLERANCE, min(LARGEST_ROUNDING, _rounding(usd_paid)))))
+        text = f"the {units.gpu_hours(bought)} GPU-hours that {usd(usd_paid)} buy at {usd_rate(usd_per_gpu_hour)}"
+        found.append(Way(BILL, text, bought, max(HOURS_TOLERANCE, min(LARGEST_ROUNDING, _rounding(usd_paid)))))
     if not found:
         raise ValueError("There are no hours: give gpu_hours, or n_gpus and days, or usd and usd_per_gpu_hour.")
     return tuple(found)
@@ -109,21 +111,3 @@ def _rounding(value: float) -> float:
     """Half a unit of the last digit that isn't 0, as a share of the value: bills are printed in round dollars."""
     exponent = Decimal(str(float(value))).normalize().as_tuple().exponent
     return 0.5 * 10.0 ** int(exponent) / value
-
-
-def hours(value: float) -> str:
-    """GPU-hours as they stand in a sentence.
-
-    >>> hours(184_320), hours(24.3)
-    ('184K GPU-hours', '24.3 GPU-hours')
-    """
-    return f"{count(value)} GPU-hours"
-
-
-def rate(usd_per_gpu_hour: float) -> str:
-    """A price with its cents, which `usd` leaves out from ten dollars on.
-
-    >>> rate(12.29)
-    '$12.29'
-    """
-    return f"${usd_per_gpu_hour:,.2f}"

@@ -26,7 +26,7 @@ def measured_mfu(*, tokens_per_s_per_gpu: float, n_params: float, gpu: tables.Gp
     """
     require_positive(tokens_per_s_per_gpu, "tokens_per_s_per_gpu", "tokens per second and GPU")
     require_positive(n_params, "n_params", "parameters")
-    device = tables.gpu(gpu) if isinstance(gpu, str) else gpu
+    device = tables.gpu(gpu)
     mfu = TRAINING_FLOP_PER_PARAM_TOKEN * n_params * tokens_per_s_per_gpu / device.half_precision_flop_per_s
     if mfu > 1:
         most = device.half_precision_flop_per_s / (TRAINING_FLOP_PER_PARAM_TOKEN * n_params)

@@ -15,8 +15,8 @@ from costkit.training.cases import attention_ratio
 from costkit.training.formats import HALVES, format_limit
 from costkit.training.learning import HIGHEST_MFU
 from costkit.training.prices import node_reading
-from costkit.training.stated import FLOP_OVERCOUNT, Stated, Way, hours, rate
-from costkit.units import TFLOP, TRILLION, count, number, percent, usd
+from costkit.training.stated import BILL, FLOP_OVERCOUNT, Stated, Way
+from costkit.units import TFLOP, TRILLION, count, gpu_hours, number, percent, usd, usd_rate
 
 HIGH_MFU, LOW_MFU = 0.60, 0.15
 PLAUSIBLE_PER_TRILLION = (0.10, 0.60)
@@ -35,11 +35,13 @@ class Flag:
     """One oddity: its kind in a word or two, and what it is, by how much, and what the figures would be if it were so.
 
     Kinds: `impossible`, `check`, `low`; `number format`, `sparse peak`, `fp8`, `fp8 peak`; `per trillion`,
-    `fine-tune`, `encoder-decoder`; `hours disagree`, `node price`; `hfu`, `attention`, `goodput`.
+    `fine-tune`, `encoder-decoder`; `hours disagree`, `node price`; `hfu`, `attention`, `goodput`. `way` is the way to
+    the hours that is held against the first one, as `Way.name` has it, and empty where it is about none.
     """
 
     kind: str
     text: str
+    way: str = ""
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.text}"
@@ -73,10 +75,10 @@ def _impossible(stated: Stated) -> Iterator[Flag]:
     share = stated.bounded_mfu
     why = f"is above {percent(HIGHEST_MFU)}, which no published run exceeds"
     where = "check the GPU-hours, the GPU, and whether the FLOP include another model's"
-    least = hours(stated.gpu_hours * share / HIGHEST_MFU)
+    least = gpu_hours(stated.gpu_hours * share / HIGHEST_MFU)
     yield Flag(
         "impossible",
-        f"{_implied(stated, stated.precision)} {why}; {where}; at {percent(HIGHEST_MFU)} they take {least}",
+        f"{_implied(stated, stated.precision)} {why}; {where}; at {percent(HIGHEST_MFU)} they take {least} GPU-hours",
     )
     if stated.precision == "fp32":
         yield from _number_format(stated)
@@ -105,8 +107,9 @@ def _low(stated: Stated) -> Iterator[Flag]:
     if share < LOW_MFU:
         why = "is less than most published runs reach; the GPU-hours may cover more than this run"
         which = "a teacher's passes, other stages, failed attempts"
-        rest = f"at {percent(LOW_MFU)} it takes {hours(stated.gpu_hours * share / LOW_MFU)}"
-        yield Flag("low", f"{_implied(stated, precision)} {why}: {which}; {rest} of the {hours(stated.gpu_hours)}")
+        least, all_of_them = (gpu_hours(hours) for hours in (stated.gpu_hours * share / LOW_MFU, stated.gpu_hours))
+        rest = f"at {percent(LOW_MFU)} it takes {least} of the {all_of_them} GPU-hours"
+        yield Flag("low", f"{_implied(stated, precision)} {why}: {which}; {rest}")
 
 
 def _per_trillion(stated: Stated) -> Iterator[Flag]:
@@ -116,8 +119,8 @@ def _per_trillion(stated: Stated) -> Iterator[Flag]:
         return
     low, high = PLAUSIBLE_PER_TRILLION
     if low <= stated.bounded_mfu / trillions <= high:
-        whole, mfu = hours(stated.gpu_hours * trillions), percent(stated.mfu / trillions)
-        why = f"the hours may be per trillion tokens: {number(trillions)} times as many, {whole}, imply {mfu}"
+        whole, mfu = gpu_hours(stated.gpu_hours * trillions), percent(stated.mfu / trillions)
+        why = f"the hours may be per trillion tokens: {number(trillions)} times as many, {whole} GPU-hours, imply {mfu}"
         yield Flag("per trillion", why)
 
 
@@ -145,17 +148,17 @@ def _hours_disagree(stated: Stated) -> Iterator[Flag]:
     first, *others = stated.ways
     for way in others:
         ratio = way.gpu_hours / first.gpu_hours
-        if abs(ratio - 1) <= way.tolerance or (way.name == "bill" and _node_ratio(stated, ratio)):
+        if abs(ratio - 1) <= way.tolerance or (way.name == BILL and _node_ratio(stated, ratio)):
             continue
         told = f"{way.text} are {number(ratio)} times {first.text}"
         mfu = f"they imply {percent(stated.mfu / ratio)} and not {percent(stated.mfu)}"
-        yield Flag("hours disagree", f"{told}: {mfu}; {_why_hours(stated, way, ratio)}")
+        yield Flag("hours disagree", f"{told}: {mfu}; {_why_hours(stated, way, ratio)}", way.name)
 
 
 def _why_hours(stated: Stated, way: Way, ratio: float) -> str:
     if _node_ratio(stated, ratio):
         return f"the smaller may be hours of nodes with {stated.gpus_per_node} GPUs"
-    if way.name == "bill":
+    if way.name == BILL:
         return "a discount, idle hours or a part of the run make such a gap"
     return "a ramp, spares, calendar days or a part of the run make such a gap"
 
@@ -169,8 +172,8 @@ def _node_ratio(stated: Stated, ratio: float) -> bool:
 def _node_price(stated: Stated) -> Iterator[Flag]:
     """A price of a node taken for a GPU's, or a GPU's for a node's: at most one flag."""
     ways = {way.name: way for way in stated.ways}
-    if "bill" in ways and len(ways) > 1 and _node_ratio(stated, ways["bill"].gpu_hours / stated.gpu_hours):
-        yield _node_bill(stated, ways["bill"])
+    if BILL in ways and len(ways) > 1 and _node_ratio(stated, ways[BILL].gpu_hours / stated.gpu_hours):
+        yield _node_bill(stated, ways[BILL])
     else:
         yield from _node_quote(stated)
 
@@ -183,9 +186,9 @@ def _node_bill(stated: Stated, bill: Way) -> Flag:
         either = f"at the price of a GPU the bill is {usd(paid / per_node)}"
         other = f"if the hours are of nodes, they imply {percent(stated.mfu / per_node)}"
     else:
-        either = f"as the price of a node it is {rate(price / per_node)} a GPU-hour"
+        either = f"as the price of a node it is {usd_rate(price / per_node)} a GPU-hour"
         other = f"if it is a GPU's, the bill is {usd(paid * per_node)}"
-    return Flag("node price", f"{told}, about a node of {per_node}: {either}; {other}")
+    return Flag("node price", f"{told}, about a node of {per_node}: {either}; {other}", bill.name)
 
 
 def _node_quote(stated: Stated) -> Iterator[Flag]:
@@ -195,24 +198,25 @@ def _node_quote(stated: Stated) -> Iterator[Flag]:
         return
     asked = [quote.usd_per_gpu_hour for quote in quotes]
     low, high = min(asked), max(asked)
-    hours_are_too_few = stated.ways[0].name == "bill" and stated.bounded_mfu > HIGHEST_MFU
+    hours_are_too_few = stated.ways[0].name == BILL and stated.bounded_mfu > HIGHEST_MFU
     far = 1.0 if hours_are_too_few else FAR_QUOTE
     reading = node_reading(price, low=low, high=high, gpus_per_node=per_node, far=far, near=NEAR_QUOTE)
     if reading is not None and (reading < price or not hours_are_too_few):
-        told = f"{rate(price)} a GPU-hour lies outside our quotes of {stated.gpu.name}, {rate(low)} to {rate(high)}"
+        quotes_told = f"our quotes of {stated.gpu.name}, {usd_rate(low)} to {usd_rate(high)}"
+        told = f"{usd_rate(price)} a GPU-hour lies outside {quotes_told}"
         a_node = f"if it is the price of a node of {per_node}, a GPU's is"
         a_share = f"if a GPU's price was divided by the {per_node} of a node, it is"
         what = a_node if reading < price else a_share
-        yield Flag("node price", f"{told}; {what} {rate(reading)}{_with_price(stated, reading / price)}")
+        yield Flag("node price", f"{told}; {what} {usd_rate(reading)}{_with_price(stated, reading / price)}")
 
 
 def _with_price(stated: Stated, factor: float) -> str:
     """What follows from a price that is so many times the stated one."""
     if stated.usd is None:
         return ""
-    if stated.ways[0].name == "bill":
+    if stated.ways[0].name == BILL:
         true_hours = stated.gpu_hours / factor
-        return f", which buys {hours(true_hours)} at an MFU of {percent(stated.mfu * factor)}"
+        return f", which buys {gpu_hours(true_hours)} GPU-hours at an MFU of {percent(stated.mfu * factor)}"
     return f", and the bill {usd(stated.usd * factor)}"
 
 
@@ -229,8 +233,8 @@ def _published(stated: Stated) -> Iterator[Flag]:
     yield from _attention(stated, ratio, told)
     if 1 / ratio < GOODPUT_SHORTFALL:
         why = "stops, a ramp, spares or calendar days take the rest of the hours"
-        ideal = hours(stated.gpu_hours / ratio)
-        yield Flag("goodput", f"{told}; if both are right, goodput is {percent(1 / ratio)}: {ideal} train, and {why}")
+        ideal = f"{gpu_hours(stated.gpu_hours / ratio)} GPU-hours train"
+        yield Flag("goodput", f"{told}; if both are right, goodput is {percent(1 / ratio)}: {ideal}, and {why}")
 
 
 def _other_peak(stated: Stated, ratio: float, told: str) -> Iterator[Flag]:

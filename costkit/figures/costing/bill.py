@@ -38,7 +38,7 @@ def bill(answer: Page, *, reuse: Figure | None = None) -> Figure:
     still hold.
     """
     names = _names(answer)
-    top = round_top(_ROOM * _needed(answer))
+    top = 1.0 if math.isinf(answer.usd.mid) else round_top(_ROOM * _needed(answer))
     key = ("costing.bill", top, *names)
     made = reuse if isinstance(reuse, Layered) and reuse.key == key else _still(top, names, key)
     made.clear_moving()
@@ -52,6 +52,8 @@ def bill(answer: Page, *, reuse: Figure | None = None) -> Figure:
 
 def _names(answer: Page) -> list[str]:
     """The rows from the top."""
+    if math.isinf(answer.usd.mid):
+        return [""]
     ends = ["as the plan has it"] if answer.has_no_range else [*_ENDS.values()]
     return [*ends, "at the MFU of\npublished runs like it"] if answer.others_usd else ends
 
@@ -65,7 +67,7 @@ def _needed(answer: Page) -> float:
 def _finding(answer: Page) -> str:
     total = answer.usd
     if math.isinf(total.mid):
-        return "On spot the run practically never finishes: there is no bill"
+        return "The run practically never finishes: there is no bill"
     if answer.has_no_range:
         return f"{usd(total.mid)}, if MFU and goodput are what the plan says"
     return f"{usd(total.mid)}, in eight of ten cases between {usd(total.low)} and {usd(total.high)}"
@@ -81,9 +83,7 @@ def _parts(answer: Page) -> dict[str, tuple[Range, str]]:
     """Dollars and colour of each group that has any, by its name."""
     found = {}
     for group, (name, color) in _GROUPS.items():
-        total = Range.exact(0.0)
-        for line in answer.lines:
-            total = total.plus(line.usd) if line.group == group else total
+        total = Range.total(line.usd for line in answer.lines if line.group == group)
         if 0 < total.high < math.inf:
             found[name] = (total, color)
     return found
@@ -95,6 +95,9 @@ def _still(top: float, names: list[str], key: object) -> Layered:
     ax.spines["left"].set_visible(False)
     ax.set_xlim(0, top)
     ax.set_ylim(len(names) - 0.4, -0.75)
+    if names == [""]:
+        ax.set_axis_off()
+        return made
     usd_ticks(ax, top, "US dollars")
     ax.set_yticks(range(len(names)), names)
     ax.tick_params(axis="y", length=0)
@@ -104,7 +107,7 @@ def _still(top: float, names: list[str], key: object) -> Layered:
 def _bars(ax: Axes, answer: Page) -> list[Artist]:
     found: list[Artist] = []
     if math.isinf(answer.usd.mid):
-        where = (ax.get_xlim()[1] * 0.3, 1)
+        where = (ax.get_xlim()[1] * 0.3, 0)
         return [style.label(ax, where, "no bill: it never finishes", color=style.RED, size=style.LARGE, bold=True)]
     parts = _parts(answer)
     for row, end in enumerate(["mid"] if answer.has_no_range else _ENDS):
@@ -154,12 +157,12 @@ def _key(figure: Figure, answer: Page) -> list[Artist]:
 def _truth(ax: Axes, answer: Page) -> list[Artist]:
     """What the published run took, at the plan's price, as a line across."""
     truth = answer.truth
-    if truth is None:
+    if truth is None or answer.final.is_endless:
         return []
     line = ax.axvline(truth.usd, color=style.RED, linewidth=1.6, linestyle=(0, (4, 2)), zorder=4, ymax=0.93)
     ha: style.Side = "right" if truth.usd > 0.7 * ax.get_xlim()[1] else "left"
     aside = -5 if ha == "right" else 5
-    text = f"it took {usd(truth.usd)} at this price"
+    text = f"the run took {usd(truth.usd)} at this price"
     return [
         line,
         style.label(ax, (truth.usd, -0.6), text, color=style.RED, offset=(aside, 0), ha=ha, bold=True, ground=True),

@@ -8,8 +8,7 @@ from costkit import tables, training
 from costkit.figures.shown import Format, Table
 from costkit.plan import Page
 from costkit.plan.costing import Placed, programmes
-from costkit.plan.costing.words import hours
-from costkit.units import DAY, Range, number, percent, usd
+from costkit.units import DAY, Range, finite, gpu_hours, number, percent, usd
 
 Columns = dict[str, str | tuple[str, Format]]
 
@@ -23,15 +22,15 @@ def facts_table(answer: Page) -> Table:
 def bill_table(answer: Page) -> Table:
     """The bill line by line, what isn't planned for included, and the sum."""
     rows = answer.rows()
-    ends = {f"usd_{end}": getattr(answer.usd, end) for end in ("low", "mid", "high")}
+    ends = {f"usd_{end}": finite(getattr(answer.usd, end)) for end in ("low", "mid", "high")}
     hours_mid = sum(line.gpu_hours.mid for line in answer.lines if line.gpu_hours)
-    whole = {"line": "The whole bill", **ends, "gpu_hours_mid": hours_mid, "basis": ""}
+    whole = {"line": "The whole bill", **ends, "gpu_hours_mid": finite(hours_mid), "basis": ""}
     columns: Columns = {
         "line": "Line",
         "usd_low": ("Low", usd),
         "usd_mid": ("Middle", usd),
         "usd_high": ("High", usd),
-        "gpu_hours_mid": ("GPU-hours", hours),
+        "gpu_hours_mid": ("GPU-hours", gpu_hours),
         "basis": "From",
     }
     return Table([*rows, whole], "bill", caption="The bill, line by line", columns=columns)
@@ -68,8 +67,8 @@ def programmes_table(answer: Page) -> Table:
         {
             "what": "This plan's final run",
             "multiple": 1.0,
-            "gpu_hours": final.gpu_hours.mid,
-            "usd": final.usd.mid,
+            "gpu_hours": finite(final.gpu_hours.mid),
+            "usd": finite(final.usd.mid),
             "scope": "the run alone",
             "source": "",
         }
@@ -78,8 +77,8 @@ def programmes_table(answer: Page) -> Table:
         {
             "what": f"A programme like {one.name}'s",
             "multiple": one.multiple,
-            "gpu_hours": final.gpu_hours.mid * one.multiple,
-            "usd": final.usd.mid * one.multiple,
+            "gpu_hours": finite(final.gpu_hours.mid * one.multiple),
+            "usd": finite(final.usd.mid * one.multiple),
             "scope": one.scope,
             "source": tables.source(one.source).authors,
         }
@@ -88,7 +87,7 @@ def programmes_table(answer: Page) -> Table:
     columns: Columns = {
         "what": "What is counted",
         "multiple": "Times the final run",
-        "gpu_hours": ("GPU-hours", hours),
+        "gpu_hours": ("GPU-hours", gpu_hours),
         "usd": ("Cost", usd),
         "scope": "Which is",
         "source": "Source",
@@ -148,10 +147,10 @@ def _row(one: Placed) -> dict[str, object]:
     on, run = one.on, one.run
     return {
         "gpu": f"{on.gpu.name} (the plan's)" if one.is_own else on.gpu.name,
-        "usd": run.usd.mid,
-        "usd_low": run.usd.low,
-        "usd_high": run.usd.high,
-        "days": run.wall_s.mid / DAY,
+        "usd": finite(run.usd.mid),
+        "usd_low": finite(run.usd.low),
+        "usd_high": finite(run.usd.high),
+        "days": finite(run.wall_s.mid / DAY),
         "mfu": run.mfu.mid,
         "mfu_from": f"{on.efficiency.n_runs} runs" if on.efficiency.is_of_chip else "other chips",
         "tuned": None if on.tuned is None else on.tuned.mid,
@@ -174,9 +173,9 @@ def scores_table() -> Table:
             "planner": score.planner,
             "n_runs": score.n_runs,
             "n_families": score.n_families,
-            "p50": score.p50,
-            "p80": score.p80,
-            "p90": score.p90,
+            "median_factor": score.median_factor,
+            "p80_factor": score.p80_factor,
+            "p90_factor": score.p90_factor,
             "inside": score.inside_fraction,
             "under_priced": score.under_priced_fraction,
             "rows": rows_of,
@@ -190,9 +189,9 @@ def scores_table() -> Table:
         "planner": "Planner",
         "n_runs": "Runs",
         "n_families": "Teams",
-        "p50": ("Median error, times", _factor),
-        "p80": ("80th percentile", _factor),
-        "p90": ("90th percentile", _factor),
+        "median_factor": ("Median error, times", _factor),
+        "p80_factor": ("80th percentile", _factor),
+        "p90_factor": ("90th percentile", _factor),
         "inside": ("Inside the 80% band", percent),
         "under_priced": ("Under-priced", percent),
     }
@@ -211,9 +210,9 @@ def runs_table() -> Table:
             "run": one.run.name,
             "group": one.group,
             "mfu": one.mfu,
-            "predicted": one.predicted.mid,
-            "low": one.predicted.low,
-            "high": one.predicted.high,
+            "predicted": one.predicted_mfu.mid,
+            "low": one.predicted_mfu.low,
+            "high": one.predicted_mfu.high,
             "hours_ratio": one.hours_ratio,
             "inside": "yes" if one.is_inside else "no",
             "anomaly": one.run.anomaly.replace("_", " "),

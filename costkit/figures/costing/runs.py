@@ -40,7 +40,7 @@ def _panel(ax: Axes, group: str, answer: Page) -> None:
     style.label(ax, (12.0, training.CONSTANT_MFU), "40%, as planners assume", offset=(-2, 7), ha="right", ground=True)
     for one in found:
         x, color = float(np.log10(one.run.n_active_params)), style.RED if one.run.anomaly else style.BLUE
-        ax.plot([x, x], [one.predicted.low, one.predicted.high], color=style.PALE, linewidth=1.2, zorder=2)
+        ax.plot([x, x], [one.predicted_mfu.low, one.predicted_mfu.high], color=style.PALE, linewidth=1.2, zorder=2)
         ax.plot(x, min(one.mfu, _TOP * 0.985), "o", color=color, markersize=4.5, zorder=4, alpha=0.9)
     far = [one.run.name for one in found if one.mfu > _TOP]
     if far:
@@ -64,14 +64,15 @@ def _panel(ax: Axes, group: str, answer: Page) -> None:
         ax, "y", marks, [percent(mark) for mark in marks], "MFU over all paid hours" if group == "A100-class" else ""
     )
     score = next(score for score in training.scores() if score.group == group)
-    style.heading(ax, f"{group}: {score.n_runs} runs, missed by {score.p50:.2f} times at the median")
+    style.heading(ax, f"{group}: {score.n_runs} runs, missed by {score.median_factor:.2f} times at the median")
 
 
 def _plan(ax: Axes, group: str, answer: Page) -> None:
     """The plan's own band, where it is on that chip."""
     if training.group_of(answer.gpu) != group:
         return
-    x, mfu = float(np.log10(answer.n_active_params)), answer.final.run.mfu
+    left, right = ax.get_xlim()
+    x, mfu = min(max(float(np.log10(answer.n_active_params)), left), right), answer.final.run.mfu
     ax.plot([x, x], [mfu.low, mfu.high], color=style.INK, linewidth=2.4, zorder=5)
     ax.plot(x, mfu.mid, "D", color=style.INK, markersize=7, markeredgecolor="white", zorder=6)
     style.label(ax, (x, mfu.high), "this plan", color=style.INK, offset=(0, 9), ha="center", bold=True, ground=True)

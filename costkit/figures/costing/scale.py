@@ -10,24 +10,27 @@ from matplotlib.figure import Figure
 
 from costkit.figures import style
 from costkit.figures.costing.axis import usd_tick
-from costkit.plan.costing import Scaling
+from costkit.plan.costing import Fleets
 from costkit.training import Scaled
-from costkit.units import DAY, duration
+from costkit.units import DAY, HOUR, MINUTE, duration
 
 _BOX = (0.075, 0.15, 0.9, 0.68)
-_DEAREST = 8.0
+_DEAREST, _EDGE = 8.0, 0.15
 _MARKS_S = {
-    "1 hour": 3600.0,
+    "1 second": 1.0,
+    "1 minute": MINUTE,
+    "1 hour": HOUR,
     "1 day": DAY,
     "1 week": 7 * DAY,
     "1 month": 30 * DAY,
     "1 year": 365 * DAY,
     "10 years": 3650 * DAY,
+    "100 years": 36500 * DAY,
 }
 _USD_STEPS = (1.0, 2.0, 5.0)
 
 
-def scale(found: Scaling) -> Figure:
+def scale(found: Fleets) -> Figure:
     """Dollars against time for other numbers of GPUs, with the band; the plan's own filled, the deadline red."""
     figure = Figure((style.WIDTH, style.HEIGHT), facecolor="white", label=found.sentence)
     style.title(figure, _finding(found))
@@ -49,23 +52,24 @@ def scale(found: Scaling) -> Figure:
     return figure
 
 
-def _near(found: Scaling) -> list[Scaled]:
+def _near(found: Fleets) -> list[Scaled]:
     """Those that are not many times as dear as the plan."""
     return [point for point in found.points if point.usd.mid <= _DEAREST * found.own.usd.mid]
 
 
-def _finding(found: Scaling) -> str:
+def _finding(found: Fleets) -> str:
     own, far = found.own, found.furthest
     if not math.isfinite(own.usd.mid):
-        return "On spot the run practically never finishes"
+        return "The run practically never finishes"
     if own.n_gpus == max(point.n_gpus for point in found.points):
-        return f"More than {own.n_gpus:,} GPUs would need a larger batch"
+        why = "need a larger batch" if found.answer.loss is None else "be interrupted too often to finish"
+        return f"More than {own.n_gpus:,} GPUs would {why}"
     if far.n_gpus <= own.n_gpus:
         return f"More than {own.n_gpus:,} GPUs would cost over a quarter more"
     return f"{far.n_gpus:,} GPUs instead of {own.n_gpus:,}: {duration(far.wall_s.mid)}, for at most a quarter more"
 
 
-def _points(ax: Axes, found: Scaling, shown: list[Scaled]) -> None:
+def _points(ax: Axes, found: Fleets, shown: list[Scaled]) -> None:
     own = found.own.n_gpus
     for point in shown:
         at = float(np.log10(point.wall_s.mid)), float(np.log10(point.usd.mid))
@@ -76,7 +80,9 @@ def _points(ax: Axes, found: Scaling, shown: list[Scaled]) -> None:
         ax.plot(*at, "o", markersize=7 if is_own else 4, color=face, zorder=6)
         text = f"{point.n_gpus:,} GPUs, the plan" if is_own else f"{point.n_gpus:,}"
         color, below = (style.INK, -14) if is_own else (style.GREY, 12)
-        style.label(ax, at, text, color=color, offset=(0, below), ha="center", bold=is_own)
+        style.label(
+            ax, at, text, color=color, offset=(0, below), ha=_side(ax, at[0]) if is_own else "center", bold=is_own
+        )
     if any(point.tokens_ratio > 1.02 for point in shown):
         ax.text(
             0.01,
@@ -88,7 +94,14 @@ def _points(ax: Axes, found: Scaling, shown: list[Scaled]) -> None:
         )
 
 
-def _deadline(ax: Axes, found: Scaling) -> None:
+def _side(ax: Axes, x: float) -> style.Side:
+    """On which side of a point a long word stays inside."""
+    slow, fast = ax.get_xlim()
+    share = (x - slow) / (fast - slow)
+    return "left" if share < _EDGE else "right" if share > 1 - _EDGE else "center"
+
+
+def _deadline(ax: Axes, found: Fleets) -> None:
     deadline = found.answer.deadline_s
     if deadline is None:
         return
@@ -96,7 +109,7 @@ def _deadline(ax: Axes, found: Scaling) -> None:
     right, left = sorted(ax.get_xlim())
     if right < at < left:
         ax.axvline(at, color=style.RED, linewidth=1.2, linestyle=(0, (4, 2)))
-        style.label(ax, (at, ax.get_ylim()[1]), f"deadline {duration(deadline)}", color=style.RED, offset=(5, -8))
+        style.label(ax, (at, ax.get_ylim()[0]), f"deadline {duration(deadline)}", color=style.RED, offset=(5, 8))
 
 
 def _ticks(ax: Axes) -> None:
@@ -107,6 +120,6 @@ def _ticks(ax: Axes) -> None:
     low, high = ax.get_ylim()
     steps = [10.0**power * step for power in range(int(np.floor(low)), int(np.ceil(high)) + 1) for step in _USD_STEPS]
     marks = [value for value in steps if low <= np.log10(value) <= high]
-    style.ticks(ax, "y", np.log10(marks).tolist(), [usd_tick(value) for value in marks], "US dollars")
+    style.ticks(ax, "y", np.log10(marks).tolist(), [usd_tick(value) for value in marks], "The final run, US dollars")
     ax.grid(axis="y", color=style.FAINT, linewidth=0.8)
     ax.set_axisbelow(True)

@@ -14,7 +14,7 @@ from costkit.plan.costing import Swing
 from costkit.units import usd
 
 _BOX = (0.2, 0.14, 0.77, 0.7)
-_HEIGHT, _MOST, _ROOM = 0.56, 7, 1.3
+_HEIGHT, _MOST, _ROOM, _NEAR = 0.56, 7, 1.3, 0.07
 
 
 def tornado(answer: Page) -> Figure:
@@ -56,6 +56,9 @@ def _bar(ax: Axes, row: int, one: Swing, own: float) -> None:
     right = one.high_usd if one.high_label else own
     if one.high_label:
         style.label(ax, (one.high_usd, row), one.high_label, offset=(5, 0), ground=True)
-        style.label(ax, (one.low_usd, row), one.low_label, offset=(-5, 0), ha="right", ground=True)
+        inside = one.low_usd < _NEAR * ax.get_xlim()[1]
+        ha: style.Side = "left" if inside else "right"
+        color, aside = ("white", 5) if inside else (style.GREY, -5)
+        style.label(ax, (one.low_usd, row), one.low_label, color=color, offset=(aside, 0), ha=ha, ground=not inside)
     else:
         style.label(ax, (right, row), f"{one.low_label}: {usd(one.low_usd)}", offset=(7, 0), ground=True)

@@ -1,34 +1,36 @@
 """The plan on a page: what it costs and how long it takes, how sure that is, and what would change it."""
 
 from costkit.plan.costing.answer import Page, page
-from costkit.plan.costing.hardware import Placed, Scaling, hardware, scaling
+from costkit.plan.costing.hardware import Fleets, Placed, fleets, hardware
 from costkit.plan.costing.ledger import Line, programmes
 from costkit.plan.costing.swings import Swing
 
 KEYS = (
     "model",
     "data.n_tokens",
+    "data.unique_tokens",
     "hardware",
     "training.mfu",
     "training.tokens_per_s_per_gpu",
     "training.step_s",
+    "training.loader_wait_s",
+    "training.batch_tokens",
     "training.goodput_fraction",
     "training.evaluation_fraction",
     "training.ramp_fraction",
     "training.spare_fraction",
-    "training.batch_tokens",
     "training.seq_len",
-    "training.checkpoint_every_min",
-    "training.restart_min",
     "training.law",
-    "market.purchase",
-    "market.deadline_days",
-    "market.starts_on",
-    "market.ends_by",
-    "memory.precision",
+    "training.checkpoint_every_min",
+    "training.checkpoint_write_min",
+    "training.checkpoint_gb",
+    "training.checkpoint_gb_per_s",
+    "training.restart_min",
     "scope",
     "case",
+    "memory",
+    "market",
 )
 """What of a plan this answer rests on."""
 
-__all__ = ["KEYS", "Line", "Page", "Placed", "Scaling", "Swing", "hardware", "page", "programmes", "scaling"]
+__all__ = ["KEYS", "Fleets", "Line", "Page", "Placed", "Swing", "fleets", "hardware", "page", "programmes"]

@@ -11,12 +11,11 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-
 from costkit import memory, scaling, tables, training
 from costkit.plan.buying import setup
 from costkit.plan.costing import words
 from costkit.plan.costing.final_run import FinalRun, final_run
+from costkit.plan.costing.lateness import lateness
 from costkit.plan.costing.ledger import Line, lines, programmes, with_final
 from costkit.plan.costing.swings import Swing, swings
 from costkit.plan.costing.truth import Truth, truth
@@ -24,11 +23,10 @@ from costkit.plan.costing.warnings import warnings
 from costkit.plan.fitting.answer import budget
 from costkit.plan.reached import PUBLISHED, n_active_params
 from costkit.plan.schema import Plan
-from costkit.plan.sizing.answer import law
-from costkit.plan.sizing.bands import PERCENTILES, has_draws
+from costkit.plan.sizing.answer import law, split_at
+from costkit.plan.sizing.bands import Interval, has_draws
+from costkit.plan.sizing.demand import Demand
 from costkit.units import Range, finite
-
-IN_TIME, MAYBE, LATE = "in time", "maybe late", "late"
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,10 +48,7 @@ class Page:
     @property
     def usd(self) -> Range:
         """The whole bill."""
-        total = Range.exact(0.0)
-        for line in self.lines:
-            total = total.plus(line.usd)
-        return total
+        return Range.total(line.usd for line in self.lines)
 
     @property
     def has_no_range(self) -> bool:
@@ -66,8 +61,8 @@ class Page:
         reached = self.final.reached
         if reached.basis == PUBLISHED or not math.isfinite(self.usd.mid):
             return None
-        like, own = reached.like.mfu, reached.whole.mid
-        return Range(*(with_final(self, self.final_usd * own / mfu) for mfu in (like.high, like.mid, like.low)))
+        own = reached.run_mfu.mid
+        return reached.published.mfu.map(lambda mfu: with_final(self, self.final_usd * own / mfu))
 
     @property
     def final_usd(self) -> float:
@@ -97,11 +92,7 @@ class Page:
     @property
     def lateness(self) -> str | None:
         """Whether it is done in time: even where slow, only where all goes well, or not; None without a deadline."""
-        if self.deadline_s is None:
-            return None
-        if self.wall_s.mid > self.deadline_s:
-            return LATE
-        return MAYBE if self.wall_s.high > self.deadline_s else IN_TIME
+        return None if self.deadline_s is None else lateness(self.wall_s, self.deadline_s)
 
     @cached_property
     def swings(self) -> list[Swing]:
@@ -123,7 +114,7 @@ class Page:
             step_s=asked.step_s,
             loader_wait_s=asked.loader_wait_s,
             usd_per_hour=self.plan.hardware.usd_per_gpu_hour * self.plan.hardware.n_gpus,
-            work_s=finite(self.wall_s.mid * self.final.reached.goodput.mid / self.final.interrupted_ratio),
+            work_s=finite(self.final.computing.wall_s.mid),
         )
 
     @property
@@ -217,10 +208,9 @@ def _loss(plan: Plan, law: scaling.Law) -> Range | None:
     """The loss of the plan's own split with the middle 80% of the law's draws."""
     if plan.model.pretrained or not isinstance(law, scaling.ScalingLaw):
         return None
-    N, D, unique = n_active_params(plan), plan.data.n_tokens, plan.data.unique_tokens
-    middle = float(scaling.loss(law, n_params=N, n_tokens=D, unique_tokens=unique))
+    N, D, demand = n_active_params(plan), plan.data.n_tokens, Demand.of(plan)
+    middle = float(scaling.loss_of(split_at(law, N, D, demand)))
     if not has_draws(law):
         return Range.exact(middle)
-    drawn = scaling.loss(law.sampled(), n_params=N, n_tokens=D, unique_tokens=unique)
-    low, high = np.percentile(np.asarray(drawn), PERCENTILES).tolist()
-    return Range(low, middle, high)
+    drawn = Interval.of(scaling.loss_of(split_at(law.sampled(), N, D, demand)))
+    return Range(drawn.low, middle, drawn.high)

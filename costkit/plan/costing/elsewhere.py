@@ -54,13 +54,16 @@ def _moved(answer: Page, one: training.OnGpu) -> Elsewhere:
     final, is_own = answer.final, one.gpu.name == answer.plan.hardware.gpu
     if is_own:
         return Elsewhere(one, final.run, is_own=True)
-    better = final.run.mfu.mid / final.reached.like.mfu.mid or 1.0  # a run without an end says nothing of the others
+    theirs = final.reached.published.mfu.mid
+    better = final.run.mfu.mid / theirs or 1.0  # a run without an end says nothing of the others
     return Elsewhere(one, one.run.at_mfu_times(better), is_own=False)
 
 
 def verdict_on(answer: Page, gpu: tables.Gpu) -> str:
-    """Whether the plan fits on another GPU, as its settings are."""
+    """Whether the plan fits on another GPU, as its settings are, bought at one of its quotes."""
+    quoted = training.quoted(gpu.name, purchase=answer.plan.market.purchase)
+    price = {} if quoted is None else {"hardware.usd_per_gpu_hour": quoted.mid}
     try:
-        return budget(replace(answer.plan, {"hardware.gpu": gpu.name})).verdict(gpu)
-    except ValueError:  # settings that this GPU can't have, such as its price against its own quotes
+        return budget(replace(answer.plan, {"hardware.gpu": gpu.name, **price})).verdict(gpu)
+    except ValueError:  # settings that this GPU can't have
         return NO_VERDICT

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 
 from costkit import training
 from costkit.plan.costing.answer import Page
 from costkit.plan.costing.elsewhere import Elsewhere, others, verdict_on
-from costkit.plan.reached import batch_tokens
+from costkit.plan.costing.final_run import FinalRun, final_run
+from costkit.plan.files import replace
+from costkit.plan.reached import batch_tokens, least_batch_tokens, sharers
 from costkit.units import count, duration, percent, usd
 
 _FEWEST, _MOST = -6, 6
-_A_QUARTER = 0.25
+_A_QUARTER, _TAXES = 0.25, 0.03
 
 
 @dataclass(frozen=True)
@@ -44,14 +47,12 @@ def _placed(answer: Page, one: Elsewhere) -> Placed:
 
 
 @dataclass(frozen=True, eq=False)
-class Scaling:
-    """The run on other numbers of the plan's GPUs, the ones that none beats, and the cheapest in time."""
+class Fleets:
+    """The run on other numbers of the plan's GPUs, and the cheapest of them in time, None where none is."""
 
     answer: Page
     points: list[training.Scaled]
-    best: list[training.Scaled]
     in_time: training.Scaled | None
-    critical_batch_tokens: float
 
     @property
     def own(self) -> training.Scaled:
@@ -68,7 +69,7 @@ class Scaling:
     def sentence(self) -> str:
         """What more GPUs buy, in a sentence."""
         if math.isinf(self.own.usd.mid):
-            return "On spot the run practically never finishes; fewer GPUs would be interrupted less often."
+            return "The run practically never finishes; fewer GPUs would fail, or be taken away, less often."
         own, far = self.own, self.furthest
         told = f"{own.n_gpus:,} GPUs take {duration(own.wall_s.mid)} for {usd(own.usd.mid)}"
         if far.n_gpus > own.n_gpus:
@@ -94,28 +95,68 @@ class Scaling:
         )
 
 
-def scaling(answer: Page) -> Scaling:
-    """The plan's run on halves and doubles of its GPUs; a batch past the critical one needs more tokens.
+def _in_time(answer: Page) -> list[int]:
+    """Whole nodes with which the deadline would be met in the middle, and at the slow end, were there few taxes."""
+    plan, deadline_s = answer.plan, answer.deadline_s
+    if deadline_s is None or answer.final.is_endless:
+        return []
+    node = plan.market.gpus_per_node * sharers(plan)
+    needed = (plan.hardware.n_gpus * time_s / deadline_s for time_s in (answer.wall_s.mid, answer.wall_s.high))
+    return [math.ceil((1 + _TAXES) * count / node) * node for count in needed]
+
+
+def _with_stops(answer: Page, point: training.Scaled) -> training.Scaled | None:
+    """A point with the failures and interruptions of its own number of GPUs; None where it would have no end."""
+    plan = answer.plan
+    if point.n_gpus == plan.hardware.n_gpus or answer.final.is_endless:
+        return point
+    try:
+        there = final_run(replace(plan, {"hardware.n_gpus": point.n_gpus}))
+    except ValueError:  # a number that other settings of the plan can't have
+        return None
+    if there.is_endless:
+        return None
+    longer = answer.final.kept_fraction / there.kept_fraction
+    waits = _waits(there, point.n_gpus) / _waits(answer.final, plan.hardware.n_gpus)
+    return dataclasses.replace(
+        point,
+        gpu_hours=point.gpu_hours.times(longer),
+        usd=point.usd.times(longer),
+        wall_s=point.wall_s.times(longer * waits),
+    )
+
+
+def _waits(final: FinalRun, n_gpus: int) -> float:
+    """The time of a run over that of its paid hours on so many GPUs."""
+    return final.run.wall_s.mid * n_gpus / final.run.gpu_hours.mid
+
+
+def fleets(answer: Page) -> Fleets:
+    """The plan's run on halves and doubles of its GPUs, each with the failures and interruptions of so many.
+
+    A batch past the critical one needs more tokens; numbers on which the run would have no end are left out.
 
     The critical batch is Kaplan's at the loss of the plan's law. Where no law says a loss, only numbers that leave the
     batch as it is are tried.
     """
     plan = answer.plan
-    sharers = plan.memory.tensor_parallel * plan.memory.pipeline_parallel * plan.memory.context_parallel
+    group = sharers(plan)
     critical = training.critical_batch_tokens(loss=answer.loss.mid) if answer.loss else float("inf")
     own = plan.hardware.n_gpus
-    powers = (own * 2**k for k in range(_FEWEST, _MOST + 1))
+    powers = [own * 2**k for k in range(_FEWEST, _MOST + 1)]
+    tried = {int(count) for count in (*powers, *_in_time(answer)) if count >= group and count % group == 0}
     points = training.scale_out(
         answer.final.run,
         reference_n_gpus=own,
-        n_gpus=[int(count) for count in powers if count >= sharers and count % sharers == 0],
+        n_gpus=sorted(tried),
         usd_per_gpu_hour=plan.hardware.usd_per_gpu_hour,
-        batch_tokens=batch_tokens(plan),
-        least_tokens_per_gpu=plan.training.seq_len / sharers,
+        batch_tokens=max(batch_tokens(plan), least_batch_tokens(plan)),
+        least_tokens_per_gpu=plan.training.seq_len / group,
         critical_batch_tokens=critical,
     )
+    points = [moved for point in points if (moved := _with_stops(answer, point)) is not None]
     if answer.loss is None:
         points = [point for point in points if point.n_gpus == own or point.batch_tokens <= batch_tokens(plan)]
     deadline = answer.deadline_s
     in_time = None if deadline is None else training.cheapest_by(points, deadline_s=deadline)
-    return Scaling(answer, points, training.frontier(points), in_time, critical)
+    return Fleets(answer, points, in_time)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from costkit import tables
 from costkit.plan.buying import setup
 from costkit.plan.costing.final_run import FinalRun
+from costkit.plan.reached import GIVEN, MEASURED, PUBLISHED
 from costkit.plan.schema import Plan
 from costkit.units import GB, MONTH, Range
 
@@ -48,8 +49,8 @@ class Line:
 
 def lines(plan: Plan, final: FinalRun) -> tuple[Line, ...]:
     """Every line of the plan's bill, those of 0 too."""
-    run, computing = final.run, _computing(final)
-    lost = _less(run.usd, computing.usd), _less(run.gpu_hours, computing.gpu_hours)
+    run, computing = final.run, final.computing
+    lost = run.usd.left_after(computing.usd), run.gpu_hours.left_after(computing.gpu_hours)
     found = [
         Line(COMPUTING, "compute", computing.usd, computing.gpu_hours, _of_mfu(final)),
         Line(LOST, "goodput", *lost, _of_goodput(final)),
@@ -66,27 +67,6 @@ def lines(plan: Plan, final: FinalRun) -> tuple[Line, ...]:
     return tuple(found)
 
 
-@dataclass(frozen=True)
-class _Computing:
-    """What of the final run computes, in dollars and GPU-hours."""
-
-    usd: Range
-    gpu_hours: Range
-
-
-def _computing(final: FinalRun) -> _Computing:
-    """The undisturbed run times its goodput; the longest run is the one that kept least."""
-    kept, run = final.reached.goodput, final.undisturbed
-    shares = Range(kept.high, kept.mid, kept.low)
-    return _Computing(run.usd.times(shares), run.gpu_hours.times(shares))
-
-
-def _less(whole: Range, part: Range) -> Range:
-    """What is left of a whole, end by end; never below 0 by rounding."""
-    ends = zip((whole.low, whole.mid, whole.high), (part.low, part.mid, part.high), strict=True)
-    return Range(*(max(all_of_it - some, 0.0) for all_of_it, some in ends))
-
-
 def _share(whole: Range, share: float) -> Range:
     """A share of a whole; nothing of a run without an end is nothing."""
     return whole.times(share) if share else Range.exact(0.0)
@@ -94,14 +74,14 @@ def _share(whole: Range, share: float) -> Range:
 
 def _of_mfu(final: FinalRun) -> str:
     return {
-        "published runs": f"MFU of {final.reached.like.n_runs} published runs",
-        "measured": "the MFU that was measured",
-        "given": "the plan's MFU",
+        PUBLISHED: f"MFU of {final.reached.published.n_runs} published runs",
+        MEASURED: "the MFU that was measured",
+        GIVEN: "the plan's MFU",
     }[final.reached.basis]
 
 
 def _of_goodput(final: FinalRun) -> str:
-    if final.interrupted_ratio > 1:
+    if final.is_on_spot:
         return "interruptions on spot, and other stops"
     if final.reached.has_own_goodput:
         return "the plan's goodput"
@@ -124,7 +104,7 @@ def stored_gb(plan: Plan) -> float:
 
 def storage_usd(plan: Plan, wall_s: Range) -> Range:
     """What storing them costs over the run."""
-    return wall_s.times(stored_gb(plan) * setup.storage_usd_per_gb_month(plan) / MONTH)
+    return _share(wall_s, stored_gb(plan) * setup.storage_usd_per_gb_month(plan) / MONTH)
 
 
 def network_usd(plan: Plan) -> float:
@@ -140,7 +120,6 @@ class Programme:
     multiple: float
     scope: str
     source: str
-    note: str
 
 
 def programmes() -> list[Programme]:
@@ -151,7 +130,6 @@ def programmes() -> list[Programme]:
     """
     rows = tables.rows("programmes.csv")
     found = [
-        Programme(row["programme"], float(row["multiple_of_final_run"]), row["scope"], row["source"], row["note"])
-        for row in rows
+        Programme(row["programme"], float(row["multiple_of_final_run"]), row["scope"], row["source"]) for row in rows
     ]
     return sorted(found, key=lambda one: one.multiple)

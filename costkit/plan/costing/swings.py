@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING
 from costkit import scaling, training
 from costkit.plan.costing.elsewhere import others, verdict_on
 from costkit.plan.costing.final_run import final_run
-from costkit.plan.costing.ledger import lines, with_final
+from costkit.plan.costing.ledger import with_final
 from costkit.plan.files import replace
-from costkit.plan.reached import PUBLISHED, left_out
+from costkit.plan.reached import MEASURED, PUBLISHED, left_out
 from costkit.plan.sizing.demand import Demand
 from costkit.units import count, percent, usd
 
 if TYPE_CHECKING:
     from costkit.plan.costing.answer import Page
-    from costkit.plan.schema import Plan
 
 NOTEBOOKS = {
     "size": "01_chinchilla_frontier",
@@ -31,6 +30,8 @@ NOTEBOOKS = {
     "memory": "03_precision_and_memory",
 }
 _NOTHING = 0.005
+_HALVES = ("bf16-mixed", "fp16-mixed")
+_FASTER = {"fp32": _HALVES, "tf32": _HALVES, "bf16-mixed": ("fp8-mixed",), "fp16-mixed": ("fp8-mixed",)}
 
 
 @dataclass(frozen=True)
@@ -60,22 +61,17 @@ def swings(answer: Page) -> list[Swing]:
     return sorted(worth, key=lambda one: -one.width_usd)
 
 
-def bill_usd(plan: Plan) -> float:
-    """The middle of a plan's bill."""
-    return sum(line.usd.mid for line in lines(plan, final_run(plan)))
-
-
 def _mfu(answer: Page) -> Swing | None:
     """The MFU between the ends of what published runs reached; for a measured one nothing is open."""
     final = answer.final
-    if final.reached.basis == "measured":
+    if final.reached.basis == MEASURED:
         return None
-    like = final.reached.like.mfu
+    like = final.reached.published.mfu
     if final.reached.basis == PUBLISHED:
-        low, high = final.reached.whole.high, final.reached.whole.low
+        low, high = final.reached.run_mfu.high, final.reached.run_mfu.low
     else:
-        low, high = max(like.high, final.reached.whole.mid), min(like.low, final.reached.whole.mid)
-    own = final.reached.whole.mid
+        low, high = max(like.high, final.reached.run_mfu.mid), min(like.low, final.reached.run_mfu.mid)
+    own = final.reached.run_mfu.mid
     low_usd, high_usd = (with_final(answer, answer.final_usd * own / mfu) for mfu in (low, high))
     return Swing("MFU of the whole run", low_usd, high_usd, percent(low), percent(high))
 
@@ -115,14 +111,18 @@ def _gpu(answer: Page) -> Swing | None:
 
 
 def _spot(answer: Page) -> Swing | None:
-    """Bought on spot at the plan's discount, interruptions included."""
+    """Bought on spot at the plan's discount, interruptions included; None where the plan's market can't be one."""
     plan = answer.plan
     if plan.market.purchase == "spot":
         return None
-    discount = 1 - plan.market.spot_discount_fraction
-    price = plan.market.spot_usd_per_gpu_hour or plan.hardware.usd_per_gpu_hour * discount
-    changed = bill_usd(replace(plan, {"market.purchase": "spot", "hardware.usd_per_gpu_hour": price}))
-    return _alternative(answer, "Buying on spot", changed, f"{usd(price)}, with its interruptions", NOTEBOOKS["spot"])
+    price = plan.market.spot_usd_per_gpu_hour
+    price = plan.hardware.usd_per_gpu_hour * (1 - plan.market.spot_discount_fraction) if price is None else price
+    try:
+        changed = final_run(replace(plan, {"market.purchase": "spot", "hardware.usd_per_gpu_hour": price}))
+    except ValueError:
+        return None
+    told = f"{usd(price)}, with its interruptions"
+    return _alternative(answer, "Buying on spot", with_final(answer, changed.run.usd.mid), told, NOTEBOOKS["spot"])
 
 
 def _size(answer: Page) -> Swing | None:
@@ -140,11 +140,11 @@ def _size(answer: Page) -> Swing | None:
 def _precision(answer: Page) -> Swing | None:
     """Mixed precision in place of FP32 or TF32, FP8 in place of mixed precision: what the matrix products save."""
     plan = answer.plan
-    faster = {"fp32": "bf16-mixed", "tf32": "bf16-mixed", "bf16-mixed": "fp8-mixed", "fp16-mixed": "fp8-mixed"}
-    wanted = faster.get(plan.memory.precision, "")
-    if not wanted or not training.has_format(answer.gpu, wanted):
+    faster = _FASTER.get(plan.memory.precision, ())
+    wanted = next((name for name in faster if training.has_format(answer.gpu, name)), None)
+    if wanted is None:
         return None
-    own = answer.final.reached.like.mfu.mid
+    own = answer.final.reached.published.mfu.mid
     other = training.efficiency(
         gpu=answer.gpu,
         n_params=answer.n_active_params,

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from costkit import training
 from costkit.plan.costing.words import beyond_format, format_share
-from costkit.plan.reached import GIVEN, MEASURED, PUBLISHED
-from costkit.units import duration, percent, usd
+from costkit.plan.reached import GIVEN, MEASURED, PUBLISHED, batch_tokens, least_batch_tokens
+from costkit.units import count, duration, number, percent, usd
 
 if TYPE_CHECKING:
     from costkit.plan.costing.answer import Page
 
-_FAR = 0.02
+_FAR, _FAR_BELOW = 0.02, 1 / 3
 
 
 def warnings(answer: Page) -> tuple[str, ...]:
@@ -28,7 +27,7 @@ def warnings(answer: Page) -> tuple[str, ...]:
 
 def _about_mfu(answer: Page) -> list[tuple[bool, str]]:
     plan, reached, run = answer.plan, answer.final.reached, answer.final.run
-    like = reached.like.mfu
+    like = reached.published.mfu
     band = f"{percent(like.low)} to {percent(like.high)}, {percent(like.mid)} in the middle"
     return [
         (
@@ -46,18 +45,25 @@ def _about_mfu(answer: Page) -> list[tuple[bool, str]]:
             ),
         ),
         (
-            reached.basis in (GIVEN, MEASURED) and plan.training.goodput_fraction is None,
+            reached.basis == MEASURED and not _FAR_BELOW * like.low <= reached.mfu.mid <= training.HIGHEST_MFU,
+            (
+                f"The measured rate is an MFU of {percent(reached.mfu.mid)}, and published runs like it reached {band}:"
+                " are its seconds, its tokens and its GPUs those of one step, and of all its GPUs?"
+            ),
+        ),
+        (
+            reached.basis in (GIVEN, MEASURED) and not reached.has_own_goodput and not answer.final.is_on_spot,
             (
                 "The range of the bill is that of goodput alone; the MFU is taken as"
                 f" {'given' if reached.basis == GIVEN else 'measured'}."
             ),
         ),
         (
-            answer.has_no_range,
+            answer.has_no_range and not answer.final.is_endless,
             "The plan states both MFU and goodput, so the bill has no range: leave them out to see that of other runs.",
         ),
         (
-            reached.basis == PUBLISHED and not reached.like.is_of_chip,
+            reached.basis == PUBLISHED and not reached.published.is_of_chip,
             (
                 f"Too few published runs are on {answer.gpu.name}'s chip: its MFU lies between those of A100 and H100"
                 " by its arithmetic per byte of memory traffic, and the band is wide."
@@ -76,10 +82,10 @@ def _about_goodput(answer: Page) -> list[tuple[bool, str]]:
     published = training.published_goodput()
     return [
         (
-            final.is_held_up_by_its_settings and not final.reached.has_own_goodput,
+            final.is_held_up_by_its_settings and not final.reached.has_own_goodput and not final.is_endless,
             (
-                f"Failures and checkpoints as the plan sets them leave {percent(kept)} of the time, less than the"
-                f" {percent(published.mid)} of published runs, and that is counted: a failure comes every"
+                f"Failures and checkpoints as the plan sets them leave {number(100 * kept)}% of the time, less than the"
+                f" {number(100 * published.mid)}% of published runs, and that is counted: a failure comes every"
                 f" {duration(final.mechanism.mean_life_s)}."
             ),
         ),
@@ -91,12 +97,22 @@ def _about_goodput(answer: Page) -> list[tuple[bool, str]]:
             ),
         ),
         (
-            math.isinf(final.interrupted_ratio),
-            "On spot the run practically never finishes with these checkpoints; notebook 02 shows what would.",
+            final.is_endless,
+            "With these checkpoints the run practically never finishes; notebook 02 shows what would.",
         ),
         (
-            1 < final.interrupted_ratio < math.inf,
-            "On spot, interruptions, failures and writes are counted one by one; what whole runs lose besides is not.",
+            final.is_on_spot and not final.is_endless,
+            (
+                "On spot, interruptions, failures and writes are counted one by one, as notebook 02 does; what whole"
+                f" runs lose besides comes on top here, and leaves {percent(final.reached.goodput.mid)}."
+            ),
+        ),
+        (
+            not final.has_closed_form,
+            (
+                "This page takes the lives of the machines as memoryless, a run that stops with them, and one price;"
+                " notebook 02 simulates the market that the plan describes."
+            ),
         ),
     ]
 
@@ -104,10 +120,19 @@ def _about_goodput(answer: Page) -> list[tuple[bool, str]]:
 def _about_price(answer: Page) -> list[tuple[bool, str]]:
     plan = answer.plan
     price, gpu = plan.hardware.usd_per_gpu_hour, plan.hardware.gpu
-    doubts = training.doubts(gpu, usd_per_gpu_hour=price, gpus_per_node=plan.market.gpus_per_node)
+    doubts = training.price_doubts(gpu, usd_per_gpu_hour=price, gpus_per_node=plan.market.gpus_per_node)
     quoted = training.quoted(gpu, purchase=plan.market.purchase)
     return [
         *((True, doubt.sentence) for doubt in doubts),
+        (
+            quoted is not None and not doubts and not quoted.low <= price <= quoted.high,
+            (
+                f"The newest quotes for {gpu} bought that way are {usd(quoted.low)} to {usd(quoted.high)}; the plan's"
+                f" {usd(price)} is outside them."
+                if quoted
+                else ""
+            ),
+        ),
         (
             quoted is None,
             f"Nobody's quote for {gpu} bought that way is known here: the price of {usd(price)} stands alone.",
@@ -120,6 +145,7 @@ def _about_rest(answer: Page) -> list[tuple[bool, str]]:
     scope = [line for line in answer.lines if line.group == "scope" and line.is_planned]
     return [
         (answer.stall is not None, answer.stall.sentence if answer.stall else ""),
+        (_is_below_one_sequence(answer), _batch_sentence(answer)),
         (
             plan.target_architecture is None,
             "The plan names no architecture: memory is that of a plausible shape of its size.",
@@ -132,3 +158,17 @@ def _about_rest(answer: Page) -> list[tuple[bool, str]]:
             ),
         ),
     ]
+
+
+def _is_below_one_sequence(answer: Page) -> bool:
+    """Whether the batch that the plan names is less than one sequence for each group of GPUs that share one."""
+    return batch_tokens(answer.plan) < least_batch_tokens(answer.plan)
+
+
+def _batch_sentence(answer: Page) -> str:
+    plan = answer.plan
+    return (
+        f"A batch of {count(batch_tokens(plan))} tokens is less than one sequence for each of"
+        f" {plan.hardware.n_gpus:,} GPUs: they take {count(least_batch_tokens(plan))} at least, and past the critical"
+        " batch that costs tokens (see the section on more GPUs)."
+    )

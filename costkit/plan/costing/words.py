@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from costkit import training
+from costkit.plan.costing.lateness import LATE, MAYBE_LATE
 from costkit.plan.costing.ledger import with_final
 from costkit.plan.reached import GIVEN, PUBLISHED
-from costkit.units import MILLION, THOUSAND, Range, count, duration, duration_range, flop, number, percent, usd
+from costkit.units import THOUSAND, Range, count, duration, duration_range, flop, gpu_hours, number, percent, usd
 
 if TYPE_CHECKING:
     from costkit.plan.costing.answer import Page
@@ -29,7 +30,8 @@ def headline(answer: Page) -> str:
     plan = answer.plan
     where = f"on {plan.hardware.n_gpus:,} {plan.hardware.gpu}"
     if math.isinf(answer.usd.mid):
-        return f"{_subject(answer)} practically never finishes {where} bought on spot: interruptions come too often."
+        what = "interruptions" if answer.final.is_on_spot else "failures"
+        return f"{_subject(answer)} practically never finishes {where}: {what} come too often for its checkpoints."
     cost = f"{usd(answer.usd.mid)}{_usd_span(answer.usd)}"
     time = f"{duration(answer.wall_s.mid)}{_time_span(answer.wall_s)}"
     return f"{_subject(answer)} costs {cost} and takes {time} {where}; it {VERDICTS[answer.verdict]}{_loss(answer)}."
@@ -58,11 +60,11 @@ def _loss(answer: Page) -> str:
 
 def facts(answer: Page) -> tuple[tuple[str, str], ...]:
     """Key numbers as (label, text)."""
-    run = answer.final.run
+    run, endless = answer.final.run, answer.final.is_endless
     found = (
-        ("Bill", f"{usd(answer.usd.mid)}{_usd_span(answer.usd)}"),
-        ("Time", f"{duration(answer.wall_s.mid)}{_time_span(answer.wall_s)}"),
-        ("GPU-hours", f"{hours(run.gpu_hours.mid)}{_span(run.gpu_hours, hours)}"),
+        ("Bill", "no end" if endless else f"{usd(answer.usd.mid)}{_usd_span(answer.usd)}"),
+        ("Time", "no end" if endless else f"{duration(answer.wall_s.mid)}{_time_span(answer.wall_s)}"),
+        ("GPU-hours", "no end" if endless else f"{gpu_hours(run.gpu_hours.mid)}{_span(run.gpu_hours, gpu_hours)}"),
         ("MFU of the whole run", f"{percent(run.mfu.mid)}{_span(run.mfu, percent)}, {_basis(answer)}"),
         ("Goodput", _goodput(answer)),
         ("Memory", VERDICTS[answer.verdict]),
@@ -78,27 +80,22 @@ def _span(value: Range, written: Callable[[float], str]) -> str:
     return "" if value.low == value.high else f" ({written(value.low)} to {written(value.high)})"
 
 
-def hours(value: float) -> str:
-    """GPU-hours: three digits, millions and more in words.
-
-    >>> hours(13_815), hours(1.3e6)
-    ('13,800', '1.30M')
-    """
-    return count(value) if value >= MILLION else number(value)
-
-
 def _basis(answer: Page) -> str:
     reached = answer.final.reached
     if reached.basis == PUBLISHED:
-        return f"as {reached.like.n_runs} published runs tell" if reached.like.is_of_chip else "as other chips tell"
-    steady = percent(reached.mfu.mid)
-    return f"{steady} steady, as {'the plan has it' if reached.basis == GIVEN else 'measured'}"
+        of_chip = reached.published.is_of_chip
+        return f"as {reached.published.n_runs} published runs tell" if of_chip else "as other chips tell"
+    steady, of_run = percent(reached.mfu.mid), percent(answer.final.run.mfu.mid)
+    told = "as the plan has it" if reached.basis == GIVEN else "as measured"
+    return told if steady == of_run else f"{steady} steady, {told}"
 
 
 def _goodput(answer: Page) -> str:
     final, kept = answer.final, answer.final.reached.goodput.mid
-    if final.interrupted_ratio > 1:
-        return f"{percent(1 / final.interrupted_ratio)} of the paid time, interruptions counted one by one"
+    if final.is_endless:
+        return "next to none of the paid time"
+    if final.is_on_spot:
+        return f"{percent(final.kept_fraction)} of the paid time, interruptions counted one by one"
     told = f"{percent(kept)} of the paid time"
     if final.reached.has_own_goodput:
         return told
@@ -130,10 +127,10 @@ def _truth(answer: Page) -> str:
     truth = answer.truth
     if truth is None:
         return ""
-    told = f"{hours(truth.gpu_hours)} GPU-hours, {usd(truth.usd)} at this price"
+    told = f"{gpu_hours(truth.gpu_hours)} GPU-hours, {usd(truth.usd)} at this price"
     if truth.published_usd is not None and usd(truth.published_usd) != usd(truth.usd):
         told = f"{told} and {usd(truth.published_usd)} as published"
-    if answer.final.reached.basis != PUBLISHED:
+    if answer.has_no_range or answer.final.is_endless:
         return told
     where = "inside" if truth.is_inside else "outside"
     return f"{told}: {number(truth.hours_ratio)} times the estimate, {where} its band"
@@ -142,7 +139,7 @@ def _truth(answer: Page) -> str:
 def drivers(answer: Page) -> str:
     """The three widest swings in words."""
     if math.isinf(answer.usd.mid):
-        return "There is no bill to move: on spot the run practically never finishes."
+        return "There is no bill to move: the run practically never finishes."
     found = answer.swings[:_NAMED]
     if not found:
         return "Nothing that is looked at here moves the bill by half a per cent."
@@ -159,18 +156,18 @@ def _told(answer: Page, one: Swing) -> str:
 
 def risk(answer: Page) -> str:
     """The one thing that is most likely to break the plan, the gravest first."""
-    run, plan, like = answer.final.run, answer.plan, answer.final.reached.like.mfu
+    run, plan, like = answer.final.run, answer.plan, answer.final.reached.published.mfu
     conditions = (
+        (
+            math.isinf(answer.usd.mid),
+            "it would never be done with these checkpoints: notebook 02 has the interval that works",
+        ),
         (
             answer.verdict == "does not fit",
             f"it does not fit on {plan.hardware.gpu} as it is set and would not start: notebook 03 has the ways out",
         ),
         (
-            math.isinf(answer.usd.mid),
-            "it would never be done on spot with these checkpoints: notebook 02 has the interval that works",
-        ),
-        (
-            answer.lateness == "late",
+            answer.lateness == LATE,
             f"it takes {duration(answer.wall_s.mid)}, and the deadline is after {duration(answer.deadline_s or 0.0)}",
         ),
         (
@@ -194,7 +191,7 @@ def risk(answer: Page) -> str:
             f"it may run out of memory on {plan.hardware.gpu}: try a step before you book machines (notebook 03)",
         ),
         (
-            answer.lateness == "maybe late",
+            answer.lateness == MAYBE_LATE,
             f"at the slow end it takes {duration(answer.wall_s.high)}, past the deadline",
         ),
         (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from costkit import scaling
-from costkit.units import HOUR, count, duration, flop, number, percent, usd
+from costkit.units import HOUR, count, duration, flop, gpu_hours, number, percent, usd
 
 if TYPE_CHECKING:
     from costkit.plan.schema import Plan
@@ -110,7 +110,7 @@ def facts(answer: Frontier) -> tuple[tuple[str, str], ...]:
         ("Training data", f"{count(float(choice.n_tokens))} tokens{_range(answer, tokens, count)}"),
         ("Tokens per parameter", number(float(choice.tokens_per_param))),
         ("Loss", reached),
-        ("Time", f"{duration(answer.run.wall_s.mid)}, {number(answer.run.gpu_hours.mid)} GPU-hours"),
+        ("Time", f"{duration(answer.run.wall_s.mid)}, {gpu_hours(answer.run.gpu_hours.mid)} GPU-hours"),
         ("Serving", served),
         ("Epochs", limited if answer.demand.is_limited else ""),
         ("The plan's own split", planned(answer)),
@@ -125,7 +125,7 @@ def _fine_tune_facts(answer: Frontier) -> tuple[tuple[str, str], ...]:
         ("Compute", f"{flop(float(split.flop))} for {usd(run.usd.mid)}"),
         ("Model size", f"{count(float(split.n_params))} parameters"),
         ("Training data", f"{count(float(split.n_tokens))} tokens"),
-        ("Time", f"{duration(run.wall_s.mid)}, {number(run.gpu_hours.mid)} GPU-hours"),
+        ("Time", f"{duration(run.wall_s.mid)}, {gpu_hours(run.gpu_hours.mid)} GPU-hours"),
     )
 
 
