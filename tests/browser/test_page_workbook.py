@@ -28,15 +28,19 @@ def panel(workbook: Page) -> Locator:
     panel = workbook.locator(".costkit-panel")
     panel.get_by_role("button", name="Reset").click()
     expect(panel.locator(".costkit-headline")).to_contain_text("costs $42,279 and takes 18.0 days")
-    expect(panel.get_by_label("Deadline", exact=True)).to_have_value("")  # it alone leaves the sentence as it is
+    expect(box(panel, "Deadline")).to_have_value("")  # it alone leaves the sentence as it is
     return panel
+
+
+def box(panel: Locator, label: str) -> Locator:
+    """The typed box whose label begins so."""
+    return panel.get_by_label(re.compile(rf"^{label}\b")).and_(panel.get_by_role("textbox"))
 
 
 def enter(panel: Locator, label: str, text: str) -> None:
     """Type over what a box holds."""
-    box = panel.get_by_label(re.compile(rf"^{label}\b")).and_(panel.get_by_role("textbox"))
-    box.fill(text)
-    box.press("Enter")
+    box(panel, label).fill(text)
+    box(panel, label).press("Enter")
 
 
 def test_running_all_cells_of_the_page_leaves_no_error(workbook: Page) -> None:
