@@ -473,3 +473,9 @@ def test_a_deadline_names_a_number_of_gpus() -> None:
     assert found.in_time is not None
     assert found.in_time.wall_s.high <= 28 * DAY
     assert found.in_time.n_gpus <= 256
+
+
+def test_no_mfu_above_the_peak_is_held_out() -> None:
+    """At 95% of the peak a tenth more cannot be had, and is not promised."""
+    found = page("mpt-7b", {MFU: 0.95, GOODPUT: 1.0})
+    assert "A tenth more MFU" not in found.rules_of_thumb

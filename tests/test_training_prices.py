@@ -128,10 +128,11 @@ def test_a_decimal_comma_is_not_taken_for_thousands(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
+        ("1 per node of " + "8" * 5_000, "a price is a short text"),
         ("98.32 per node", "'98.32 per node' does not say how many GPUs a node has"),
         ("2.49 per gpu of 8", "a price per GPU is for 1 GPU, not for 8"),
         ("98 per 0-gpu node", "n_gpus must be a whole number of GPUs, 1 or more, not 0"),
-        ("0 per gpu", "usd_per_hour must be a positive, finite number of USD per hour, not 0"),
+        ("0 per gpu", "'0 per gpu' is no price: it must be above 0"),
     ],
 )
 def test_a_price_that_is_read_is_checked(text: str, sentence: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator
 from typing import Any, SupportsFloat
@@ -30,6 +31,12 @@ def of_size(n_params: float) -> Architecture:
     (34, 4096, 32, 10752, '7,036,227,584')
     """
     _check(n_params)
+    return _nearest(float(n_params))
+
+
+@functools.lru_cache(maxsize=512)
+def _nearest(n_params: float) -> Architecture:
+    """The least odd of the candidates; one plan asks for its shape several times."""
     return min(_candidates(n_params), key=lambda shape: _oddness(shape, n_params))
 
 

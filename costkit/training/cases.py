@@ -76,13 +76,8 @@ def attention_ratio(n_params: float, seq_len: float, *, causal: bool = False) ->
     >>> round(attention_ratio(8e9, 8192, causal=True), 2)
     1.13
     """
-    shape = _shape(min(max(n_params, _SMALLEST_SHAPE), _LARGEST_SHAPE))
+    shape = architectures.of_size(min(max(n_params, _SMALLEST_SHAPE), _LARGEST_SHAPE))
     return shape.flop_per_token(seq_len, causal=causal) / (TRAINING_FLOP_PER_PARAM_TOKEN * shape.n_params)
-
-
-@functools.lru_cache(maxsize=512)
-def _shape(n_params: float) -> architectures.Architecture:
-    return architectures.of_size(n_params)
 
 
 @functools.lru_cache(maxsize=256)

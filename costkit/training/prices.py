@@ -15,6 +15,7 @@ from statistics import median
 from costkit import tables
 from costkit.units import Range, require_positive, require_whole, usd
 
+_LONGEST = 80
 PRICE_UNITS = ("gpu", "node", "instance")
 FAR = 3.0
 """So many times the dearest or cheapest quote is a price that nobody was seen to ask."""
@@ -74,6 +75,8 @@ def read_price(text: str) -> Price:
     >>> read_price("$98.32 per 8-GPU node"), read_price("2.49/gpu").usd_per_gpu_hour
     (Price(usd_per_unit_hour=98.32, unit='node', n_gpus=8), 2.49)
     """
+    if len(text) > _LONGEST:
+        raise ValueError(f"a price is a short text such as '98.32 per 8-GPU node', not {text[:_LONGEST]!r}...")
     # "8-GPU node" names two units: the last one is what the price is for.
     plain = re.sub(r"(\d+)[ -]?(?:x ?)?gpus?[ -](?=node|instance)", r"\1 ", " ".join(text.casefold().split()))
     found = _TEXT.fullmatch(plain)
@@ -82,6 +85,8 @@ def read_price(text: str) -> Price:
             f"{text!r} is no price: write dollars and what for, such as '2.49 per gpu' or '98.32 per 8-GPU node'"
         )
     given = found["gpus"] or found["of"]
+    if not float(found["usd"].replace(",", "")):
+        raise ValueError(f"{text!r} is no price: it must be above 0")
     if given is None and found["unit"] != "gpu":
         unit = found["unit"]
         raise ValueError(f"{text!r} does not say how many GPUs a {unit} has: write '{found['usd']} per 8-GPU {unit}'")

@@ -231,14 +231,14 @@ def rules_of_thumb(answer: Page) -> str:
     run = answer.final.run
     if math.isinf(run.usd.mid):
         return f"The run is {flop(answer.final.flop)}."
-    own, price = answer.usd.mid, answer.plan.hardware.usd_per_gpu_hour
+    own = answer.usd.mid
+    more = with_final(answer, answer.final_usd + _HALF_DOLLAR * run.gpu_hours.mid) - own
+    dearer = f"{usd(_HALF_DOLLAR)} more for a GPU-hour costs {usd(more)}. The run is {flop(answer.final.flop)}."
+    better = run.mfu.mid * (1 + _TENTH)
+    if better > 1:
+        return dearer
     saved = own - with_final(answer, answer.final_usd / (1 + _TENTH))
-    more = with_final(answer, answer.final_usd * (1 + _HALF_DOLLAR / price)) - own
-    better = percent(run.mfu.mid * (1 + _TENTH))
-    return (
-        f"A tenth more MFU ({better} in place of {percent(run.mfu.mid)}) saves {usd(saved)};"
-        f" {usd(_HALF_DOLLAR)} more for a GPU-hour costs {usd(more)}. The run is {flop(answer.final.flop)}."
-    )
+    return f"A tenth more MFU ({percent(better)} in place of {percent(run.mfu.mid)}) saves {usd(saved)}; {dearer}"
 
 
 def programme(answer: Page, multiples: tuple[float, float]) -> str:
