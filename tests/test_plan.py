@@ -645,3 +645,12 @@ def test_a_measured_rate_takes_the_mfu_s_place() -> None:
     """An override that measures replaces what the plan assumed."""
     changed = plan.read("case-50k", {"training.tokens_per_s_per_gpu": 900.0})
     assert (changed.training.mfu, changed.training.tokens_per_s_per_gpu) == (None, 900.0)
+
+
+def test_an_mfu_that_is_left_out_is_listed_as_that_of_others() -> None:
+    """The inputs name what published runs fill in, and how far they differ."""
+    rows = {row.key: row for row in plan.inputs(plan.read("llama-3-8b"))}
+    mfu, goodput = rows["training.mfu"], rows["training.goodput_fraction"]
+    assert (mfu.basis, goodput.basis) == ("published", "published")
+    assert "published runs" in mfu.source
+    assert " to " in mfu.note

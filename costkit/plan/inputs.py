@@ -1,14 +1,16 @@
 """Where does each number of a plan come from? The effective inputs: value, unit, source, date, basis.
 
 - A value that the plan states without a source is assumed by the plan; one that it leaves out is costkit's default.
+- An MFU or a goodput that it leaves out is that of published runs.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from costkit import architectures, tables, units
+from costkit import architectures, tables, training, units
 from costkit.plan.kinds import Field
+from costkit.plan.reached import PUBLISHED, left_out, reached
 from costkit.plan.schema import Plan, fields
 
 
@@ -33,8 +35,37 @@ def inputs(plan: Plan) -> list[Input]:
     >>> [row.value_text for row in inputs(plan.read("case-50k")) if row.key == "hardware.n_gpus"]
     ['32']
     """
-    shown = (field for key, field in fields().items() if "." in key and plan.value(key) not in (None, ""))
-    return [_input(plan, field) for field in shown]
+    of_others = _of_others(plan)
+    found = []
+    for key, field in fields().items():
+        if key in of_others:
+            found.append(of_others[key])
+        elif "." in key and plan.value(key) not in (None, ""):
+            found.append(_input(plan, field))
+    return found
+
+
+def _of_others(plan: Plan) -> dict[str, Input]:
+    """What published runs fill in where a plan leaves out its MFU or its goodput."""
+    if plan.training.mfu is not None and plan.training.goodput_fraction is not None:
+        return {}
+    about, used, found = fields(), reached(plan), {}
+    if used.basis == PUBLISHED:
+        like = used.published
+        note = f"the whole run {units.percent(like.mfu.low)} to {units.percent(like.mfu.high)}"
+        told = f"{like.n_runs} published runs" if like.is_of_chip else "published runs on other chips"
+        found["training.mfu"] = _filled(about["training.mfu"], used.mfu.mid, told, note)
+    if plan.training.goodput_fraction is None:
+        kept = training.published_goodput(left_out=left_out(plan))
+        note = f"{units.percent(kept.low)} to {units.percent(kept.high)}"
+        told = f"{sum(run.family not in left_out(plan) for run in training.goodput_runs())} published runs"
+        found["training.goodput_fraction"] = _filled(about["training.goodput_fraction"], used.goodput.mid, told, note)
+    return found
+
+
+def _filled(field: Field, value: float, told: str, note: str) -> Input:
+    text, unit = value_text(value, field.unit)
+    return Input(field.key, field.label, text, unit, told, "", "published", note)
 
 
 def _input(plan: Plan, field: Field) -> Input:
