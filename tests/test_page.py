@@ -479,3 +479,12 @@ def test_no_mfu_above_the_peak_is_held_out() -> None:
     """At 95% of the peak a tenth more cannot be had, and is not promised."""
     found = page("mpt-7b", {MFU: 0.95, GOODPUT: 1.0})
     assert "A tenth more MFU" not in found.rules_of_thumb
+
+
+def test_a_spot_price_of_its_own_is_paid_everywhere() -> None:
+    """The run, its fleets and what it took are at `market.spot_usd_per_gpu_hour`, as in notebook 02."""
+    found = page("mpt-7b", {PURCHASE: "spot", LIFE: 1000, "market.spot_usd_per_gpu_hour": 0.5})
+    assert found.truth is not None
+    assert found.truth.usd == pytest.approx(0.5 * found.truth.gpu_hours)
+    assert costing.fleets(found).own.usd.mid == pytest.approx(found.final_usd)
+    assert found.final_usd == pytest.approx(0.5 * found.final.run.gpu_hours.mid)

@@ -113,7 +113,7 @@ class Page:
         return training.stall(
             step_s=asked.step_s,
             loader_wait_s=asked.loader_wait_s,
-            usd_per_hour=self.plan.hardware.usd_per_gpu_hour * self.plan.hardware.n_gpus,
+            usd_per_hour=self.final.usd_per_gpu_hour * self.plan.hardware.n_gpus,
             work_s=finite(self.final.computing.wall_s.mid),
         )
 

@@ -26,7 +26,8 @@ from costkit.units import HOUR, MINUTE, Range
 class FinalRun:
     """The final run: what it takes, the part of it that computes, what it reaches, and goodput by mechanism.
 
-    `interrupted_ratio` is what spot multiplies the paid hours by, 1 without spot.
+    `interrupted_ratio` is what spot multiplies the paid hours by, 1 without spot. `usd_per_gpu_hour` is the price
+    that is paid: the plan's, or that of its spot market. `has_closed_form`: whether that market has one of its own.
     """
 
     flop: float
@@ -36,6 +37,7 @@ class FinalRun:
     mechanism: training.Goodput
     interrupted_ratio: float
     has_closed_form: bool
+    usd_per_gpu_hour: float
 
     @property
     def is_endless(self) -> bool:
@@ -98,7 +100,7 @@ def _stopped(
     mfu = found.run_mfu.times(1 / bought.paid)
     run = training.Run(hours, wall_s, hours.times(price), mfu)
     ratio = bought.paid if plan.market.purchase == "spot" else 1.0
-    return FinalRun(flop, found, run, computing, kept, ratio, bought.closed)
+    return FinalRun(flop, found, run, computing, kept, ratio, bought.closed, price)
 
 
 def _ends(value: Range) -> tuple[float, float, float]:

@@ -149,7 +149,7 @@ def fleets(answer: Page) -> Fleets:
         answer.final.run,
         reference_n_gpus=own,
         n_gpus=sorted(tried),
-        usd_per_gpu_hour=plan.hardware.usd_per_gpu_hour,
+        usd_per_gpu_hour=answer.final.usd_per_gpu_hour,
         batch_tokens=max(batch_tokens(plan), least_batch_tokens(plan)),
         least_tokens_per_gpu=plan.training.seq_len / group,
         critical_batch_tokens=critical,

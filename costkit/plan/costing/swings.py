@@ -82,7 +82,7 @@ def _price(answer: Page) -> Swing | None:
     quoted = training.quoted(plan.hardware.gpu, purchase=plan.market.purchase)
     if quoted is None:
         return None
-    own = plan.hardware.usd_per_gpu_hour
+    own = answer.final.usd_per_gpu_hour
     low, high = min(quoted.low, own), max(quoted.high, own)
     low_usd, high_usd = (with_final(answer, answer.final_usd * price / own) for price in (low, high))
     return Swing("Price of a GPU-hour", low_usd, high_usd, usd(low), usd(high), NOTEBOOKS["spot"])

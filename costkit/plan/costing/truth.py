@@ -51,7 +51,7 @@ def truth(plan: Plan, final: FinalRun) -> Truth | None:
         return None
     return Truth(
         gpu_hours=told,
-        usd=told * plan.hardware.usd_per_gpu_hour,
+        usd=told * final.usd_per_gpu_hour,
         published_usd=known.usd,
         hours_ratio=told / hours.mid,
         is_inside=hours.low <= told <= hours.high,

@@ -119,7 +119,7 @@ def _about_goodput(answer: Page) -> list[tuple[bool, str]]:
 
 def _about_price(answer: Page) -> list[tuple[bool, str]]:
     plan = answer.plan
-    price, gpu = plan.hardware.usd_per_gpu_hour, plan.hardware.gpu
+    price, gpu = answer.final.usd_per_gpu_hour, plan.hardware.gpu
     doubts = training.price_doubts(gpu, usd_per_gpu_hour=price, gpus_per_node=plan.market.gpus_per_node)
     quoted = training.quoted(gpu, purchase=plan.market.purchase)
     return [
