@@ -13,6 +13,7 @@ import pytest
 
 from costkit import plan, report, scaling, tables
 from costkit.cli import main
+from tests.commands import told
 
 COMMANDS = (
     *("report", "plan", "page", "frontier", "memory", "spot", "audit", "stall", "scores", "fit"),
@@ -25,18 +26,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty current folder, so that no test writes anywhere else."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def told(capsys: pytest.CaptureFixture[str], *argv: str, status: int = 0) -> str:
-    """What the command prints on standard output; with another status, its sentence on standard error."""
-    assert main(argv) == status
-    out, err = capsys.readouterr()
-    if status == 0:
-        assert err == ""
-        return out
-    assert (out, err.count("\n")) == ("", 1)
-    assert err.startswith("costkit: ")
-    return err.removeprefix("costkit: ").strip()
 
 
 @pytest.mark.parametrize("argv", [[], ["--help"], *([command, "--help"] for command in COMMANDS)])

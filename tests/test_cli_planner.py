@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from costkit import plan, training, units
-from costkit.cli import main
 from costkit.units import HOUR, usd
+from tests.commands import told
 
 BARE = {"--n-params": "7B", "--n-tokens": "1T", "--gpu": "H100-SXM5-80GB"}
 """What an audit needs besides hours; 26,112 GPU-hours imply 45%."""
@@ -49,18 +49,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty current folder."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def told(capsys: pytest.CaptureFixture[str], *argv: str, status: int = 0) -> str:
-    """What the command prints on standard output; with another status, its sentence on standard error."""
-    assert main(argv) == status
-    out, err = capsys.readouterr()
-    if status == 0:
-        assert err == ""
-        return out
-    assert (out, err.count("\n")) == ("", 1)
-    assert err.startswith("costkit: ")
-    return err.removeprefix("costkit: ").strip()
 
 
 def said(capsys: pytest.CaptureFixture[str], *argv: str) -> Any:

@@ -1,6 +1,7 @@
 import functools
 import itertools
 import math
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from costkit import plan, tables, training
 from costkit.plan import Page, costing
-from costkit.plan.costing.ledger import with_final
+from costkit.plan.costing.ledger import stored_gb, with_final
 from costkit.plan.published import published
 from costkit.plan.reached import batch_tokens, reached
 from costkit.units import DAY, HOUR, Range
@@ -467,12 +468,67 @@ def test_a_price_outside_all_quotes_is_told() -> None:
     assert any("is outside them" in text for text in page("new-run", {PRICE: 1.9}).warnings)
 
 
-def test_a_deadline_names_a_number_of_gpus() -> None:
-    """The cheapest number in time is not only a double of the plan's."""
-    found = costing.fleets(page("new-run", {GPUS: 128, DEADLINE: 28}))
-    assert found.in_time is not None
-    assert found.in_time.wall_s.high <= 28 * DAY
-    assert found.in_time.n_gpus <= 256
+@pytest.mark.parametrize(("n_gpus", "days"), [(96, 20), (128, 20), (128, 28), (8, 30)])
+def test_a_deadline_names_the_fewest_nodes_that_meet_it(n_gpus: int, days: int) -> None:
+    """A plan of so many GPUs is in time at its slow end, a node less is late; doubles alone would be far too many."""
+    found = costing.fleets(page("new-run", {GPUS: n_gpus, DEADLINE: days})).in_time
+    assert found is not None
+    assert found.n_gpus & (found.n_gpus - 1)
+    assert found.wall_s.high <= days * DAY
+    one_less = costing.fleets(page("new-run", {GPUS: n_gpus, DEADLINE: found.wall_s.high * (1 - 1e-9) / DAY})).in_time
+    assert one_less is not None
+    assert one_less.n_gpus == found.n_gpus + 8
+
+
+def test_fleets_on_spot_wait_for_machines_as_their_number_does() -> None:
+    """Each point is late by the waits of a plan with so many GPUs, not by those of the plan's own."""
+    on_spot = {PURCHASE: "spot", LIFE: 1000, "market.capacity_wait_min": 600.0}
+    found = page("mpt-7b", on_spot)
+    point = next(point for point in costing.fleets(found).points if point.n_gpus == 2 * found.plan.hardware.n_gpus)
+    there = page("mpt-7b", {**on_spot, GPUS: point.n_gpus}).final.run
+    assert there.waiting_ratio(point.n_gpus) > 1.01 * found.final.run.waiting_ratio(found.plan.hardware.n_gpus)
+    assert point.wall_s.mid * point.n_gpus / (point.gpu_hours.mid * HOUR) == pytest.approx(
+        there.waiting_ratio(point.n_gpus)
+    )
+
+
+def test_the_spot_swing_is_told_at_the_price_that_it_pays(tmp_path: Path) -> None:
+    """A record of prices takes the discount's place in the bill, and in the words beside it."""
+    record = tmp_path / "prices.csv"
+    stamps = (f"2026-0{month}-01T00:00:00Z" for month in (1, 2, 3))
+    lines = [f"us-east-1a,p4d.24xlarge,Linux/UNIX,8.0,{stamp}" for stamp in stamps]
+    record.write_text("\n".join(("AvailabilityZone,InstanceType,ProductDescription,SpotPrice,Timestamp", *lines)))
+    found = page("mpt-7b", {"market.price_history": str(record), LIFE: 1000})
+    told = next(one for one in found.swings if one.what == "Buying on spot")
+    assert told.low_label.startswith("$1.00,")
+
+
+def test_goodput_is_no_swing_where_the_plans_settings_hold_it_down() -> None:
+    """What checkpoints and failures leave is not what published runs would change."""
+    held_up = page("mpt-7b", {MFU: 0.4, EVERY: math.inf, "market.failures_per_gpu_day": 2e-4})
+    assert held_up.final.is_held_up_by_its_settings
+    assert not held_up.final.is_endless
+    assert "Goodput" not in {one.what for one in held_up.swings}
+    assert "Goodput" in {one.what for one in page("mpt-7b", {MFU: 0.4}).swings}
+
+
+def test_what_machines_lose_on_spot_is_not_given_back_twice() -> None:
+    """However much of a plan's losses are its machines', no more than all of the time computes."""
+    found = page("mpt-7b", {PURCHASE: "spot", LIFE: 1000, MFU: 0.4, "training.restart_min": 600.0, PRICE: 0.9})
+    assert found.final.reached.goodput.high == pytest.approx(1.0)
+    assert found.final.run.gpu_hours.low >= found.final.computing.gpu_hours.low
+
+
+def test_data_that_repeats_is_stored_once() -> None:
+    """A tenth of the tokens, read ten times over, are a tenth of the data."""
+    once, repeated = (page("mpt-7b", {"data.unique_tokens": tokens}) for tokens in (1e12, 1e11))
+    tokens = once.plan.data.n_tokens - 1e11
+    assert stored_gb(once.plan) - stored_gb(repeated.plan) == pytest.approx(4 * tokens / 1e9)
+
+
+def test_a_bill_without_a_range_is_not_said_to_have_a_slow_end() -> None:
+    """Where MFU and goodput are the plan's own and plausible, stops are what is left to fear."""
+    assert "stops and restarts" in page("mpt-7b", {MFU: 0.3, GOODPUT: 0.9, GPU: "A100-SXM4-80GB"}).risk
 
 
 def test_no_mfu_above_the_peak_is_held_out() -> None:

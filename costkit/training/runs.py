@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TypeVar
@@ -47,6 +48,15 @@ class Run:
         factor = min(factor, 1 / self.mfu.high)
         less = 1 / factor
         return Run(self.gpu_hours.times(less), self.wall_s.times(less), self.usd.times(less), self.mfu.times(factor))
+
+    def waiting_ratio(self, n_gpus: float) -> float:
+        """Its time over that of its paid hours on so many GPUs: above 1 where it waits for machines; 1 without an end.
+
+        >>> run(flop=1e21, gpu="A100-SXM4-80GB", n_gpus=8, usd_per_gpu_hour=2, mfu=0.2).waiting_ratio(8)
+        1.0
+        """
+        ratio = self.wall_s.mid * n_gpus / (self.gpu_hours.mid * HOUR)
+        return ratio if math.isfinite(ratio) else 1.0
 
 
 def flop(*, n_params: Numbers, n_tokens: Numbers) -> Numbers:

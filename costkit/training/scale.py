@@ -125,15 +125,8 @@ def _scaled(asked: _Asked, n_gpus: int) -> Scaled:
     batch = max(asked.batch_tokens, n_gpus * asked.least_tokens_per_gpu)
     more = _tokens(asked, batch) / _tokens(asked, asked.batch_tokens)
     hours = asked.reference.gpu_hours.times(left.map(lambda kept: more / kept))
-    waits = _waits(asked)
-    wall_s = hours.times(waits * HOUR / n_gpus)
+    wall_s = hours.times(asked.reference.waiting_ratio(asked.n_gpus) * HOUR / n_gpus)
     return Scaled(n_gpus, left.mid, batch, more, hours, wall_s, hours.times(asked.usd_per_gpu_hour))
-
-
-def _waits(asked: _Asked) -> float:
-    """The time of the reference over that of its paid hours: more than 1 where it waits for machines."""
-    ratio = asked.reference.wall_s.mid * asked.n_gpus / (asked.reference.gpu_hours.mid * HOUR)
-    return ratio if math.isfinite(ratio) else 1.0
 
 
 def _tokens(asked: _Asked, batch: float) -> float:

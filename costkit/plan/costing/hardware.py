@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from bisect import bisect_left
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from costkit import training
 from costkit.plan.costing.answer import Page
 from costkit.plan.costing.elsewhere import Elsewhere, others, verdict_on
-from costkit.plan.costing.final_run import FinalRun, final_run
+from costkit.plan.costing.final_run import final_run
 from costkit.plan.files import replace
 from costkit.plan.reached import batch_tokens, least_batch_tokens, sharers
 from costkit.units import count, duration, percent, usd
 
 _FEWEST, _MOST = -6, 6
-_A_QUARTER, _TAXES = 0.25, 0.03
+_A_QUARTER = 0.25
 
 
 @dataclass(frozen=True)
@@ -95,14 +98,42 @@ class Fleets:
         )
 
 
-def _in_time(answer: Page) -> list[int]:
-    """Whole nodes with which the deadline would be met in the middle, and at the slow end, were there few taxes."""
-    plan, deadline_s = answer.plan, answer.deadline_s
-    if deadline_s is None or answer.final.is_endless:
+def _points(answer: Page, n_gpus: Iterable[int]) -> list[training.Scaled]:
+    """The run on these numbers of GPUs, each with its own stops; those that would have no end are left out.
+
+    Where no law says a loss, so are those that need a larger batch.
+    """
+    plan = answer.plan
+    points = training.scale_out(
+        answer.final.run,
+        reference_n_gpus=plan.hardware.n_gpus,
+        n_gpus=sorted(n_gpus),
+        usd_per_gpu_hour=answer.final.usd_per_gpu_hour,
+        batch_tokens=max(batch_tokens(plan), least_batch_tokens(plan)),
+        least_tokens_per_gpu=plan.training.seq_len / sharers(plan),
+        critical_batch_tokens=training.critical_batch_tokens(loss=answer.loss.mid) if answer.loss else math.inf,
+    )
+    points = [moved for point in points if (moved := _with_stops(answer, point)) is not None]
+    if answer.loss is None:
+        own = plan.hardware.n_gpus
+        points = [point for point in points if point.n_gpus == own or point.batch_tokens <= batch_tokens(plan)]
+    return points
+
+
+def _fewest_in_time(answer: Page, points: list[training.Scaled], deadline_s: float) -> list[training.Scaled]:
+    """The fewest whole nodes that are done in time, where they lie between two of the points; else nothing."""
+    pairs = ((fewer, more) for fewer, more in pairwise(points) if more.wall_s.high <= deadline_s < fewer.wall_s.high)
+    fewer, more = next(pairs, (None, None))
+    if fewer is None or more is None:
         return []
-    node = plan.market.gpus_per_node * sharers(plan)
-    needed = (plan.hardware.n_gpus * time_s / deadline_s for time_s in (answer.wall_s.mid, answer.wall_s.high))
-    return [math.ceil((1 + _TAXES) * count / node) * node for count in needed]
+    node = math.lcm(answer.plan.market.gpus_per_node, sharers(answer.plan))
+    nodes = range(fewer.n_gpus // node + 1, more.n_gpus // node + 1)
+    found = bisect_left(
+        nodes,
+        x=True,
+        key=lambda n: training.cheapest_by(_points(answer, [n * node]), deadline_s=deadline_s) is not None,
+    )
+    return _points(answer, [nodes[found] * node]) if found < len(nodes) else []
 
 
 def _with_stops(answer: Page, point: training.Scaled) -> training.Scaled | None:
@@ -117,7 +148,7 @@ def _with_stops(answer: Page, point: training.Scaled) -> training.Scaled | None:
     if there.is_endless:
         return None
     longer = answer.final.kept_fraction / there.kept_fraction
-    waits = _waits(there, point.n_gpus) / _waits(answer.final, plan.hardware.n_gpus)
+    waits = there.run.waiting_ratio(point.n_gpus) / answer.final.run.waiting_ratio(plan.hardware.n_gpus)
     return dataclasses.replace(
         point,
         gpu_hours=point.gpu_hours.times(longer),
@@ -126,37 +157,18 @@ def _with_stops(answer: Page, point: training.Scaled) -> training.Scaled | None:
     )
 
 
-def _waits(final: FinalRun, n_gpus: int) -> float:
-    """The time of a run over that of its paid hours on so many GPUs."""
-    return final.run.wall_s.mid * n_gpus / final.run.gpu_hours.mid
-
-
 def fleets(answer: Page) -> Fleets:
     """The plan's run on halves and doubles of its GPUs, each with the failures and interruptions of so many.
 
-    A batch past the critical one needs more tokens; numbers on which the run would have no end are left out.
-
-    The critical batch is Kaplan's at the loss of the plan's law. Where no law says a loss, only numbers that leave the
-    batch as it is are tried.
+    With a deadline, so are the fewest whole nodes that meet it. A batch past the critical one, Kaplan's at the loss of
+    the plan's law, needs more tokens. Numbers on which the run would have no end are left out; where no law says a
+    loss, so are those that need a larger batch.
     """
-    plan = answer.plan
-    group = sharers(plan)
-    critical = training.critical_batch_tokens(loss=answer.loss.mid) if answer.loss else float("inf")
-    own = plan.hardware.n_gpus
-    powers = [own * 2**k for k in range(_FEWEST, _MOST + 1)]
-    tried = {int(count) for count in (*powers, *_in_time(answer)) if count >= group and count % group == 0}
-    points = training.scale_out(
-        answer.final.run,
-        reference_n_gpus=own,
-        n_gpus=sorted(tried),
-        usd_per_gpu_hour=answer.final.usd_per_gpu_hour,
-        batch_tokens=max(batch_tokens(plan), least_batch_tokens(plan)),
-        least_tokens_per_gpu=plan.training.seq_len / group,
-        critical_batch_tokens=critical,
-    )
-    points = [moved for point in points if (moved := _with_stops(answer, point)) is not None]
-    if answer.loss is None:
-        points = [point for point in points if point.n_gpus == own or point.batch_tokens <= batch_tokens(plan)]
-    deadline = answer.deadline_s
-    in_time = None if deadline is None else training.cheapest_by(points, deadline_s=deadline)
-    return Fleets(answer, points, in_time)
+    own, group, deadline_s = answer.plan.hardware.n_gpus, sharers(answer.plan), answer.deadline_s
+    powers = {int(own * 2**k) for k in range(_FEWEST, _MOST + 1)}
+    points = _points(answer, [count for count in powers if count >= group and count % group == 0])
+    if deadline_s is None:
+        return Fleets(answer, points, None)
+    found = {point.n_gpus: point for point in (*points, *_fewest_in_time(answer, points, deadline_s))}
+    points = [found[count] for count in sorted(found)]
+    return Fleets(answer, points, training.cheapest_by(points, deadline_s=deadline_s))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from costkit import scaling, training
+from costkit.plan.buying.prices import prices
 from costkit.plan.costing.elsewhere import others, verdict_on
 from costkit.plan.costing.final_run import final_run
 from costkit.plan.costing.ledger import with_final
@@ -111,17 +112,16 @@ def _gpu(answer: Page) -> Swing | None:
 
 
 def _spot(answer: Page) -> Swing | None:
-    """Bought on spot at the plan's discount, interruptions included; None where the plan's market can't be one."""
+    """Bought on spot at the price that notebook 02 pays, interruptions and all; None where its market can't be one."""
     plan = answer.plan
     if plan.market.purchase == "spot":
         return None
-    price = plan.market.spot_usd_per_gpu_hour
-    price = plan.hardware.usd_per_gpu_hour * (1 - plan.market.spot_discount_fraction) if price is None else price
     try:
+        price = prices(plan).spot_usd_per_hour / plan.hardware.n_gpus
         changed = final_run(replace(plan, {"market.purchase": "spot", "hardware.usd_per_gpu_hour": price}))
     except ValueError:
         return None
-    told = f"{usd(price)}, with its interruptions"
+    told = f"{usd(changed.usd_per_gpu_hour)}, with its interruptions"
     return _alternative(answer, "Buying on spot", with_final(answer, changed.run.usd.mid), told, NOTEBOOKS["spot"])
 
 
