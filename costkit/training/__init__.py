@@ -42,6 +42,8 @@ from costkit.training.scorecard import (
 from costkit.training.smi_logs import GpuUse, SmiLog, read_smi_log
 from costkit.training.stalls import Stall, stall, stall_from_log
 from costkit.training.steady import measured_mfu
+from costkit.training.step_scores import StepScore, gain_band, step_scores, step_scores_sentence
+from costkit.training.steps import StepTimes, exchange_s, optimizer_s, step_times
 from costkit.training.suspicions import Flag
 
 __all__ = [
@@ -66,6 +68,8 @@ __all__ = [
     "Scored",
     "SmiLog",
     "Stall",
+    "StepScore",
+    "StepTimes",
     "anomalous_runs",
     "attention_ratio",
     "audit",
@@ -75,15 +79,18 @@ __all__ = [
     "critical_batch_tokens",
     "efficiency",
     "energy",
+    "exchange_s",
     "flip_usd_per_gpu_hour",
     "flop",
     "format_limit",
+    "gain_band",
     "goodput",
     "goodput_runs",
     "group_of",
     "has_format",
     "implied_mfu",
     "measured_mfu",
+    "optimizer_s",
     "parallel_efficiency",
     "price",
     "price_doubts",
@@ -99,6 +106,9 @@ __all__ = [
     "stall",
     "stall_from_log",
     "steady_mfu",
+    "step_scores",
+    "step_scores_sentence",
+    "step_times",
     "steps_factor",
     "tokens_factor",
     "tuned_mfu",
