@@ -37,11 +37,11 @@ def bills(baseline: Baseline, levers: Sequence[Lever], on: Flags, z: Floats | No
         Shape (sets, draws).
     """
     drawn = np.zeros((len(levers), 1)) if z is None else z
-    active, shape = _active(levers, on), (len(on), drawn.shape[1])
-    left = list(_left(levers, drawn))
+    shape = (len(on), drawn.shape[1])
+    left = list(_left(levers, on, drawn))
 
     def kept(acts: Callable[[str], bool]) -> Floats:
-        return _product([one for one in left if acts(one.target)], active, shape)
+        return _product([one for one in left if acts(one.target)], shape)
 
     time = np.zeros(shape)
     for name, share in baseline.shares.items():
@@ -53,40 +53,34 @@ def bills(baseline: Baseline, levers: Sequence[Lever], on: Flags, z: Floats | No
 
 @dataclass(frozen=True, eq=False)
 class _Left:
-    """What one lever leaves of one target in every draw."""
+    """What one lever leaves of one target in every draw, and in which sets it does."""
 
     target: str
     slot: str
     rank: float
-    lever: int
+    active: Flags
     keep: Floats
 
 
-def _left(levers: Sequence[Lever], z: Floats) -> Iterator[_Left]:
+def _left(levers: Sequence[Lever], on: Flags, z: Floats) -> Iterator[_Left]:
+    places = {one.name: index for index, one in enumerate(levers)}
     for index, one in enumerate(levers):
         for effect in one.effects:
             slot = effect.slot or f"{one.name} on {effect.target}"
-            yield _Left(effect.target, slot, effect.rank, index, _kept(effect.keep, z[index]))
+            active = on[:, index].copy()
+            for need in effect.needs:
+                active &= on[:, places[need]] if need in places else False
+            yield _Left(effect.target, slot, effect.rank, active, _kept(effect.keep, z[index]))
 
 
-def _active(levers: Sequence[Lever], on: Flags) -> Flags:
-    """Which levers do something in each set: those that are on, and have what they need."""
-    places = {one.name: index for index, one in enumerate(levers)}
-    found = on.copy()
-    for index, one in enumerate(levers):
-        for need in one.needs:
-            found[:, index] &= on[:, places[need]] if need in places else False
-    return found
-
-
-def _product(wanted: Sequence[_Left], active: Flags, shape: tuple[int, int]) -> Floats:
+def _product(wanted: Sequence[_Left], shape: tuple[int, int]) -> Floats:
     """What is left of one target: over slots the product, in a slot what counts of what is on."""
     kept: dict[str, Floats] = {}
     for _, several in groupby(sorted(wanted, key=_place), key=_place):
         equals = list(several)
         least = np.full(shape, np.inf)
         for one in equals:
-            least = np.where(active[:, one.lever, None], np.minimum(least, one.keep), least)
+            least = np.where(one.active[:, None], np.minimum(least, one.keep), least)
         slot = equals[0].slot
         kept[slot] = np.where(np.isinf(least), kept.get(slot, np.ones(shape)), least)
     product: Floats = np.ones(shape)

@@ -2,7 +2,7 @@
 
 - What is left is a range: about eight of ten times it lies between low and high.
 - Effects in one slot do the same thing by different means: of those that are on, one counts.
-- A lever that needs another does nothing until that one is on too.
+- An effect that needs another lever is there only while that one is on too.
 """
 
 from __future__ import annotations
@@ -20,20 +20,22 @@ GROUPS = ("price", "engineering", "work")
 
 @dataclass(frozen=True)
 class Effect:
-    """What is left of a target once a lever is on; `slot` names what does the same thing by other means.
+    """What is left of a target once a lever is on, and the levers that it `needs` with it.
 
-    Of what is on in a slot the highest `rank` counts, and of equal ranks what leaves least.
+    `slot` names what does the same thing by other means: of what is on in a slot the highest `rank` counts, and of
+    equal ranks what leaves least.
     """
 
     target: str
     keep: Range
     slot: str = ""
     rank: float = 0.0
+    needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Lever:
-    """A measure that saves, or is meant to: its effects, and the levers without which it does nothing.
+    """A measure that saves, or is meant to, and its effects; without any it changes nothing.
 
     Raises `ValueError` of one sentence for a factor of zero or below, or a range that is upside down, and `UnknownName`
     for a target that there is not.
@@ -42,7 +44,6 @@ class Lever:
     name: str
     effects: tuple[Effect, ...]
     group: str = "engineering"
-    needs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         tables.lookup("group of levers", self.group, dict.fromkeys(GROUPS))
@@ -77,10 +78,9 @@ def lever(
     >>> lever("flash", {"attention": Range(0.2, 0.3, 0.5)}).effects[0].keep.mid
     0.3
     """
-    effects = tuple(
-        Effect(target, keep if isinstance(keep, Range) else Range.exact(keep), slot) for target, keep in keeps.items()
-    )
-    return Lever(name, effects, group, tuple(needs))
+    ranges = {target: keep if isinstance(keep, Range) else Range.exact(keep) for target, keep in keeps.items()}
+    effects = tuple(Effect(target, keep, slot, needs=tuple(needs)) for target, keep in ranges.items())
+    return Lever(name, effects, group)
 
 
 def measured_lever(name: str, speedup: Range | float, *, of: str, baseline: Baseline, slot: str = "") -> Lever:

@@ -3,7 +3,7 @@
 Each notebook's evaluation is a room of its own: `sizing` is that of the Chinchilla frontier.
 """
 
-from costkit.plan import buying, costing, fitting, sizing
+from costkit.plan import buying, costing, fitting, replanning, sizing
 from costkit.plan.buying import Savings, savings
 from costkit.plan.costing import Page, page
 from costkit.plan.differences import Change, changes
@@ -11,6 +11,7 @@ from costkit.plan.files import anchored, from_dict, names, parse_overrides, read
 from costkit.plan.fitting import Footprint, footprint
 from costkit.plan.inputs import Input, inputs
 from costkit.plan.kinds import Field, PlanError
+from costkit.plan.replanning import Replan, replan
 from costkit.plan.schema import Plan, fields
 from costkit.plan.sizing import Frontier, frontier
 
@@ -23,6 +24,7 @@ __all__ = [
     "Page",
     "Plan",
     "PlanError",
+    "Replan",
     "Savings",
     "anchored",
     "buying",
@@ -39,6 +41,8 @@ __all__ = [
     "parse_overrides",
     "read",
     "replace",
+    "replan",
+    "replanning",
     "savings",
     "sizing",
 ]

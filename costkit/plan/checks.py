@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from costkit import memory, tables, training
+from costkit import levers, memory, tables, training
 from costkit.plan.documents import beside
 from costkit.plan.kinds import PlanError, shown, suggestion
+from costkit.plan.lists import amounts
 from costkit.plan.shapes import architecture
 from costkit.units import count
 
@@ -31,6 +32,7 @@ def check_consistent(plan: Plan, keys: Sequence[str], folder: Path | None) -> No
     _check_rate(plan)
     _check_batch(plan)
     _check_deadline(plan)
+    _check_listed(plan)
     _check_sources(plan, keys)
 
 
@@ -140,6 +142,19 @@ def _check_deadline(plan: Plan) -> None:
             f"market.ends_by is {market.ends_by}, not after market.starts_on, {market.starts_on}: the deadline is past"
             " before the run starts"
         )
+
+
+def _check_listed(plan: Plan) -> None:
+    """Listed savings are of a published bill, and less than it."""
+    case = plan.case
+    if not case.listed_savings:
+        return
+    if case.published_usd is None:
+        raise PlanError("case.listed_savings are of a bill: give case.published_usd as well, the bill before them")
+    try:
+        levers.listed(case.published_usd, amounts(case.listed_savings))
+    except ValueError as error:
+        raise PlanError(f"case.listed_savings: {error}") from None
 
 
 def _check_precision(plan: Plan) -> None:

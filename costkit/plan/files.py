@@ -230,7 +230,7 @@ def _unquoted(text: str) -> str:
 
 def _parsed(key: str, text: str) -> object:
     field = fields()[key]
-    if field.kind in ("text", "choice"):
+    if field.kind in ("text", "choice", "names"):
         text = _unquoted(text)
     if field.optional and (not text.strip() or (field.kind in ("int", "float") and typed.is_nothing(text))):
         return None

@@ -14,6 +14,7 @@ from costkit import architectures
 from costkit.plan import documents
 from costkit.plan.checks import FILE_KEYS, check_consistent
 from costkit.plan.kinds import Field, Kind, Number, Text
+from costkit.plan.levers_section import LeversSection
 from costkit.plan.market_section import MarketSection
 from costkit.plan.memory_section import MemorySection
 from costkit.plan.scope_section import ScopeSection
@@ -44,6 +45,7 @@ class Plan(Section):
     market: MarketSection = MarketSection()
     memory: MemorySection = MemorySection()
     scope: ScopeSection = ScopeSection()
+    levers: LeversSection = LeversSection()
     case: CaseSection = CaseSection()
     sources: dict[str, SourceEntry] = {}  # noqa: RUF012 - pydantic copies a default
 

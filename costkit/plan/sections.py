@@ -15,6 +15,7 @@ from pydantic import ValidationInfo, model_validator
 
 from costkit import architectures, tables
 from costkit.plan.kinds import Choice, Flag, Number, PlanError, Text
+from costkit.plan.lists import Amounts, lever_names
 from costkit.plan.section import Section, kind_of
 from costkit.plan.shapes import architecture
 
@@ -159,6 +160,18 @@ class HardwareSection(Section):
         float,
         Number("Price", "USD per GPU-hour", 0.1, 20, 0.001, 1000, "Price of one GPU (not of a node) for one hour."),
     ]
+    node_gbit_per_s: Annotated[
+        float,
+        Number(
+            "Network of a node",
+            "Gbit/s",
+            10,
+            3200,
+            0.1,
+            1e5,
+            "What a node sends to others at most; GPUs of several nodes exchange their gradients over it.",
+        ),
+    ] = 400.0
 
 
 class CaseSection(Section):
@@ -177,6 +190,15 @@ class CaseSection(Section):
     published_final_usd: Annotated[
         float | None, _usd("Published bill afterwards", "The bill published after the improvements.")
     ] = None
+    listed_savings: Annotated[
+        str,
+        Amounts(
+            "Listed savings",
+            "What each lever is said to have saved, in US dollars: spot=25000, bf16=8000.",
+            suggest=lever_names,
+            table="lever",
+        ),
+    ] = ""
     published_days: Annotated[
         float | None,
         Number("Published duration", "days", 0.1, 365, 1e-3, 1e5, "How long the run is said to have taken."),

@@ -10,7 +10,7 @@ from costkit.training.batches import critical_batch_tokens, steps_factor, tokens
 from costkit.training.cases import attention_ratio
 from costkit.training.efficiency import Efficiency, efficiency
 from costkit.training.energy import Energy, energy
-from costkit.training.formats import format_limit, has_format
+from costkit.training.formats import format_limit, has_format, number_format
 from costkit.training.goodput import Goodput, goodput
 from costkit.training.hardware import OnGpu, compare, tuned_mfu
 from costkit.training.learning import HIGHEST_MFU
@@ -90,6 +90,7 @@ __all__ = [
     "has_format",
     "implied_mfu",
     "measured_mfu",
+    "number_format",
     "optimizer_s",
     "parallel_efficiency",
     "price",

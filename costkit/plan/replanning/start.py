@@ -1,0 +1,206 @@
+"""What is the run as it stands? Its bill, its settings, and how its time divides.
+
+- The bill is the one that was published for the run, or that of notebook 00. What of it is not GPU time grows with the
+  days and with no price of a GPU.
+- The components of a step are modelled; where the driver's counter is known, they fill the busy share of the time, else
+  what they do not explain is idle. Restarts are what the case tells of, or what the goodput leaves.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from costkit import architectures, levers, tables, training
+from costkit.plan.costing.final_run import FinalRun, final_run
+from costkit.plan.costing.ledger import lines
+from costkit.plan.fitting.answer import request
+from costkit.plan.reached import batch_tokens, sharers
+from costkit.plan.schema import Plan
+from costkit.units import BILLION, HOUR, finite
+
+_GRADIENT_BYTES = 4.0
+_GATHERED_RATIO = 1.5
+_BITS_A_BYTE = 8
+_EIGHT_BIT = "adamw-8bit"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What decides how long a token takes on one GPU: number format, attention, kernels, recomputation, optimizer."""
+
+    precision: str
+    attention: str
+    kernels: str
+    checkpointing: str
+    optimizer_step: str
+
+    @property
+    def is_half(self) -> bool:
+        """Whether products are in 16 bits or fewer."""
+        return self.precision not in ("fp32", "tf32")
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """The run before any lever: its bill and shares of time, and what they were worked out from.
+
+    `token_s` are GPU-seconds a token by component, as modelled; `taken_s` those that the run takes.
+    """
+
+    plan: Plan
+    final: FinalRun
+    settings: Settings
+    usd: float
+    overhead_fraction: float
+    token_s: Mapping[str, float]
+    taken_s: float
+    shares: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def baseline(self) -> levers.Baseline:
+        """The same in the terms of `levers`."""
+        return levers.Baseline(self.usd, self.shares, self.overhead_fraction)
+
+    @property
+    def gpu(self) -> tables.Gpu:
+        """The plan's GPU."""
+        return tables.gpu(self.plan.hardware.gpu)
+
+    @property
+    def modelled_fraction(self) -> float:
+        """The share of the run's time that the modelled components take."""
+        return math.fsum(self.token_s.values()) / self.taken_s
+
+    @property
+    def busy_fraction(self) -> float:
+        """The share of the time in which the modelled components are at work, as the baseline has it."""
+        return math.fsum(share for name, share in self.shares.items() if name in self.token_s)
+
+
+def start(plan: Plan) -> Start | None:
+    """The run of a plan before any lever; None where it practically never finishes, so that there is no bill."""
+    final = final_run(plan)
+    if final.is_endless:
+        return None
+    usd, overhead = _bill(plan, final)
+    found = settings(plan)
+    taken_s = final.run.gpu_hours.mid * HOUR / plan.data.n_tokens
+    token_s = modelled(plan, found, batch=batch_tokens(plan))
+    return Start(plan, final, found, usd, overhead, token_s, taken_s, _shares(plan, final, token_s, taken_s))
+
+
+def _bill(plan: Plan, final: FinalRun) -> tuple[float, float]:
+    """The bill, and the share of it that is not the price of GPU-hours."""
+    all_lines = lines(plan, final)
+    planned = math.fsum(line.usd.mid for line in all_lines)
+    of_gpus = math.fsum(line.usd.mid for line in all_lines if line.gpu_hours is not None)
+    usd = plan.case.published_usd or planned
+    told = plan.case.overhead_fraction
+    return usd, (1 - of_gpus / planned) if told is None else min(told, 1 - 1e-9)
+
+
+def settings(plan: Plan) -> Settings:
+    """The plan's settings as the model of a step names them."""
+    asked, about = plan.memory, request(plan)
+    kernels = "compiled" if asked.compiled else "fused" if about.about_stack.is_megatron else "eager"
+    step = _EIGHT_BIT if asked.optimizer == _EIGHT_BIT else "foreach" if about.step_name == "foreach" else "fused-adamw"
+    return Settings(_products_in(plan), asked.attention, kernels, asked.checkpointing, step)
+
+
+def _products_in(plan: Plan) -> str:
+    """The number format of the products: FP32 is TF32 where the case says that TF32 was on."""
+    precision = plan.memory.precision
+    return "tf32" if precision == "fp32" and plan.case.tf32_enabled else precision
+
+
+def shape(plan: Plan) -> architectures.Architecture:
+    """The plan's architecture, or a plausible one of its size."""
+    return request(plan).architecture
+
+
+def step_s(plan: Plan, how: Settings) -> Mapping[str, float]:
+    """GPU-seconds of one token's forward and backward pass, by component."""
+    return training.step_times(
+        shape(plan),
+        gpu=plan.hardware.gpu,
+        seq_len=plan.training.seq_len,
+        precision=how.precision,
+        attention=how.attention,
+        kernels=how.kernels,
+        checkpointing=how.checkpointing,
+    ).parts
+
+
+def modelled(plan: Plan, how: Settings, *, batch: float) -> dict[str, float]:
+    """GPU-seconds a token by component, the optimizer's step and the exchange of gradients among them."""
+    return {
+        **step_s(plan, how),
+        "optimizer": update_s(plan, how.optimizer_step) / batch,
+        "communication": exchange_s(plan) / batch,
+    }
+
+
+def update_s(plan: Plan, step: str) -> float:
+    """GPU-seconds of an optimizer step, all GPUs together."""
+    about = request(plan)
+    divided = about.sharding.data if about.zero >= 1 else 1
+    each = _trained(plan) / sharers(plan) / divided
+    return plan.hardware.n_gpus * training.optimizer_s(n_params=each, gpu=plan.hardware.gpu, step=step)
+
+
+def exchange_s(plan: Plan) -> float:
+    """GPU-seconds in which gradients are exchanged and nothing hides it, in a step, all GPUs together.
+
+    GPUs that share a sequence hold a part of the gradients each: a node sends all of them once, however it is divided.
+    """
+    about = request(plan)
+    if about.sharding.data == 1:
+        return 0.0
+    gathered = _GATHERED_RATIO if about.zero == 3 else 1.0
+    seconds = training.exchange_s(
+        n_bytes=gathered * _GRADIENT_BYTES * _trained(plan),
+        n_gpus=plan.hardware.n_gpus,
+        gpus_per_node=plan.market.gpus_per_node,
+        node_bytes_per_s=plan.hardware.node_gbit_per_s * BILLION / _BITS_A_BYTE,
+        gpu=plan.hardware.gpu,
+    )
+    return plan.hardware.n_gpus * seconds
+
+
+def _trained(plan: Plan) -> float:
+    """The weights that are trained: all of them, or those of adapters."""
+    about = request(plan)
+    if about.adapters is None:
+        return float(about.architecture.n_params)
+    of_layer = sum(one.n_each * one.copies for one in about.adapters.tensors(about.architecture))
+    return float(about.architecture.n_layers * of_layer)
+
+
+def _shares(plan: Plan, final: FinalRun, token_s: Mapping[str, float], taken_s: float) -> dict[str, float]:
+    restarts = _restarts(plan, final)
+    left = 1 - restarts
+    modelled_fraction = math.fsum(token_s.values()) / taken_s
+    counted = plan.case.gpu_utilisation_fraction
+    busy = min(modelled_fraction if counted is None else counted, left)
+    waiting = min(_waiting(plan) * left, left - busy)
+    shares = {name: busy * seconds / math.fsum(token_s.values()) for name, seconds in token_s.items()}
+    rest = {"input_wait": waiting, "checkpoint_restart": restarts, "idle": max(left - busy - waiting, 0.0)}
+    return {name: share for name, share in {**shares, **rest}.items() if share > 0}
+
+
+def _restarts(plan: Plan, final: FinalRun) -> float:
+    """The share of the paid time that checkpoints and restarts take."""
+    case = plan.case
+    if case.n_restarts is not None and case.restart_gpu_hours is not None:
+        return min(case.n_restarts * case.restart_gpu_hours / final.run.gpu_hours.mid, 1.0)
+    return 1 - min(finite(final.kept_fraction) or 1.0, 1.0)
+
+
+def _waiting(plan: Plan) -> float:
+    """The share of a step that waits for input, as the plan measured it."""
+    asked = plan.training
+    if asked.step_s is None or asked.loader_wait_s is None:
+        return 0.0
+    return min(asked.loader_wait_s / asked.step_s, 1.0)

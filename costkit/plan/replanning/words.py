@@ -1,0 +1,235 @@
+"""How is the case told? Its headline, key numbers and sentences; every number in them is computed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from costkit.levers import COMPONENTS, component
+from costkit.plan.replanning.offers import ASSUMED
+from costkit.units import DAY, HOUR, Range, number, percent, usd
+
+if TYPE_CHECKING:
+    from costkit.plan.replanning.answer import Replan
+    from costkit.plan.replanning.start import Start
+
+GROUPS = {"price": "price", "engineering": "engineering", "work": "a better size"}
+_SMALL, _TOO_MUCH, _LARGE_SHARE, _CLOSE = 0.005, 1.1, 0.2, 0.05
+
+
+def headline(answer: Replan) -> str:
+    """What the levers make of the bill, and what of the drop is price, engineering and arithmetic."""
+    if answer.waterfall is None or answer.usd is None:
+        return "There is no bill to re-plan: the run practically never finishes as it is."
+    if not answer.waterfall.steps:
+        return f"No lever is pulled: the bill stays at {usd(answer.usd)}."
+    end = f"{usd(answer.waterfall.end_usd.mid)}{_span(answer.waterfall.end_usd)}"
+    parts = _parts(answer)
+    if answer.final_usd is None or answer.unexplained_usd is None or answer.final_usd >= answer.usd:
+        return f"{_levers(answer)} {_take(answer)} the bill from {usd(answer.usd)} to {end}: {parts}."
+    drop = f"Of the {usd(answer.usd - answer.final_usd)} between {usd(answer.usd)} and {usd(answer.final_usd)}"
+    if answer.unexplained_usd > _SMALL * answer.usd:
+        left = f"{usd(answer.unexplained_usd)} is arithmetic that no lever earns"
+        return f"{drop}, {parts}, and {left}: the story's levers end at {end}."
+    return f"{drop}, all can be had: {parts}, which ends at {end}."
+
+
+def _levers(answer: Replan) -> str:
+    n = len(answer.waterfall.steps) if answer.waterfall else 0
+    return "One lever" if n == 1 else f"{n} levers"
+
+
+def _take(answer: Replan) -> str:
+    return "takes" if answer.waterfall and len(answer.waterfall.steps) == 1 else "take"
+
+
+def _parts(answer: Replan) -> str:
+    """What each group saves, the largest first; one that costs is said to."""
+    found = sorted(((answer.group_usd(group), name) for group, name in GROUPS.items()), reverse=True)
+    told = [_part(saved, name) for saved, name in found if abs(saved) > _SMALL * (answer.usd or 0.0)]
+    if not told:
+        return "next to nothing is saved"
+    return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
+
+
+def _part(saved: float, name: str) -> str:
+    return f"{usd(saved)} is {name}" if saved >= 0 else f"{name} costs {usd(-saved)}"
+
+
+def _span(value: Range) -> str:
+    return "" if usd(value.low) == usd(value.high) else f" ({usd(value.low)} to {usd(value.high)})"
+
+
+def facts(answer: Replan) -> tuple[tuple[str, str], ...]:
+    """Key numbers as (label, text)."""
+    if answer.waterfall is None or answer.at is None:
+        return ()
+    end, chance = answer.waterfall.end_usd, answer.chance
+    found = (
+        ("Bill as it is", usd(answer.at.usd)),
+        ("Bill after the levers", f"{usd(end.mid)}{_span(end)}"),
+        ("Of it left", percent(end.mid / answer.at.usd)),
+        *((_group_label(group), _group_text(answer, group)) for group in GROUPS),
+        ("Published afterwards", "" if answer.final_usd is None else usd(answer.final_usd)),
+        ("Chance of that or less", "" if chance is None else percent(chance)),
+        ("Nothing ran", _idle(answer)),
+    )
+    return tuple((label, text) for label, text in found if text)
+
+
+def _group_label(group: str) -> str:
+    return f"Saved by {GROUPS[group]}"
+
+
+def _group_text(answer: Replan, group: str) -> str:
+    return usd(answer.group_usd(group)) if any(one.group == group for one in answer.credits) else ""
+
+
+def _idle(answer: Replan) -> str:
+    share = answer.at.baseline.share("idle") + answer.at.baseline.share("input_wait") if answer.at else 0.0
+    return f"{percent(share)} of the time" if share > _SMALL else ""
+
+
+def warnings(answer: Replan) -> tuple[str, ...]:
+    """What a reader must know before using the answer."""
+    at = answer.at
+    if at is None or answer.waterfall is None:
+        return ()
+    asked, found = answer.plan, []
+    if at.modelled_fraction > _TOO_MUCH * max(at.busy_fraction, 1e-9):
+        found.append(
+            f"Computing alone would take {number(at.modelled_fraction)} times the run's whole time in"
+            f" {at.settings.precision.upper()} on {asked.hardware.gpu}, and it is busy for {percent(at.busy_fraction)}"
+            " of it: hours, size, tokens and number format can't all be right. The proportions are kept, scaled to the"
+            " time."
+        )
+    if answer.usd is not None and asked.case.published_usd is not None:
+        found += _overhead(at)
+    for one in answer.not_there:
+        found.append(f"{one.about.label} does nothing here: {one.told}.")
+    pulled = set(answer.waterfall.order)
+    assumed = [one.about.label for one in answer.offers if one.name in pulled and one.basis == ASSUMED]
+    if assumed:
+        found.append(f"Nobody measured what this brings, its size is an assumption: {', '.join(assumed)}.")
+    return tuple(found)
+
+
+def _overhead(at: Start) -> list[str]:
+    """That the plan's own GPU-hours and price do not come to what the published bill leaves for them."""
+    planned, told = at.final.run.usd.mid, at.usd * (1 - at.overhead_fraction)
+    if abs(planned / told - 1) <= _CLOSE:
+        return []
+    words = (
+        f"The plan's GPU-hours come to {usd(planned)}, and the published bill leaves {usd(told)} for them; the levers"
+        " are pulled on the published bill."
+    )
+    return [words]
+
+
+def arithmetic(answer: Replan) -> str:
+    """Whether the published figures agree with each other."""
+    case, at, listed = answer.plan.case, answer.at, answer.listed
+    if at is None or case.published_usd is None:
+        return "The plan tells of no published bill that could be checked."
+    hardware = answer.plan.hardware
+    told = []
+    if case.published_days is not None:
+        hours = hardware.n_gpus * case.published_days * DAY / HOUR
+        told.append(
+            f"{hardware.n_gpus:,} GPUs for {number(case.published_days)} days at {usd(hardware.usd_per_gpu_hour)} are"
+            f" {usd(hours * hardware.usd_per_gpu_hour)}, not {usd(case.published_usd)}"
+        )
+    if case.published_final_usd is not None:
+        days = case.published_final_usd / hardware.n_gpus / hardware.usd_per_gpu_hour * HOUR / DAY
+        told.append(
+            f"{usd(case.published_final_usd)} is what they cost for {number(days)} days at that price, on demand"
+        )
+    if listed is not None and case.published_final_usd is not None:
+        told.append(
+            f"the listed savings sum to {usd(listed.sum_usd)}, where the bills differ by"
+            f" {usd(case.published_usd - case.published_final_usd)}, and would leave {usd(listed.added_usd)}; as shares"
+            f" of what is left, multiplied, they leave {usd(listed.multiplied_usd)}"
+        )
+    return "; ".join(told) + "." if told else "Nothing was published that could be checked against the bill."
+
+
+def time(answer: Replan) -> str:
+    """Where the time goes, and what that caps."""
+    at = answer.at
+    if at is None:
+        return "A run without an end has no shares of time."
+    shares: dict[str, float] = {}
+    for name, share in at.shares.items():
+        shares[component(name)] = shares.get(component(name), 0.0) + share
+    ranked = sorted(shares.items(), key=lambda one: -one[1])
+    told = ", ".join(f"{COMPONENTS[name]} {percent(share)}" for name, share in ranked if share >= _SMALL)
+    idle = shares.get("idle", 0.0)
+    busy = (
+        "the driver counted" if answer.plan.case.gpu_utilisation_fraction is not None else "the model of a step finds"
+    )
+    cap = (
+        f" For {percent(idle)} of it nothing that {busy} was running: no number format, kernel or optimizer can save"
+        " that part."
+        if idle >= _LARGE_SHARE
+        else ""
+    )
+    return f"Of the time that is paid: {told}.{cap}"
+
+
+def order_told(answer: Replan) -> str:
+    """How much of a lever's credit is its place."""
+    shared = [one for one in answer.credits if one.is_shared]
+    if not shared:
+        return "The order hardly matters here: each lever saves about the same first and last."
+    widest = max(shared, key=lambda one: abs(one.first_usd - one.last_usd))
+    first, last = widest.first_usd, widest.last_usd
+    n, of = len(shared), len(answer.credits)
+    rest = f"; {n} of {of} differ by more than a tenth" if n > 1 else ""
+    what = answer.label(widest.name)
+    return (
+        f"{what} {_saves(first)} where it comes first, and {_saves(last)} where it comes last{rest}."
+        " The shares over all orders sum to the whole drop."
+    )
+
+
+def _saves(amount: float) -> str:
+    return f"saves {usd(amount)}" if amount >= 0 else f"costs {usd(-amount)}"
+
+
+def odds(answer: Replan) -> str:
+    """How likely the published end is."""
+    if answer.waterfall is None or answer.usd is None:
+        return "A run without a bill has no odds."
+    end = answer.waterfall.end_usd
+    if answer.final_usd is None or answer.chance is None:
+        return f"In eight of ten draws the bill ends between {usd(end.low)} and {usd(end.high)}."
+    n_draws = len(answer.waterfall.end_draws_usd)
+    chance = answer.chance
+    told = (
+        f"none of {n_draws:,} draws ends"
+        if chance == 0
+        else f"all of {n_draws:,} draws end"
+        if chance == 1
+        else f"{percent(chance)} of the draws end"
+    )
+    return (
+        f"At {usd(answer.final_usd)} or below {told}; eight of ten lie between {usd(end.low)} and {usd(end.high)}. The"
+        " draws vary what each lever brings, not the story around it."
+    )
+
+
+def remaining(answer: Replan) -> str:
+    """What remains to be had, cheapest effort first."""
+    if answer.waterfall is None:
+        return "A run without a bill has nothing to save."
+    paying = [one for one in answer.left if one.saved_usd.mid > _SMALL * answer.waterfall.end_usd.mid]
+    if not paying:
+        return "No lever that is known here would save another half per cent."
+    first, best = paying[0], max(paying, key=lambda one: one.saved_usd.mid)
+    told = f"Least effort next: {first.offer.about.label} ({first.offer.about.effort}), {_more(first.saved_usd)}."
+    if best is first:
+        return told
+    return f"{told} Most to be had: {best.offer.about.label} ({best.offer.about.effort}), {_more(best.saved_usd)}."
+
+
+def _more(saved: Range) -> str:
+    return f"another {usd(saved.mid)} ({usd(saved.low)} to {usd(saved.high)})"
