@@ -13,7 +13,7 @@ from matplotlib.text import Text
 
 from costkit import figures, plan, training
 from costkit.figures import Table
-from costkit.figures.costing.axis import round_top
+from costkit.figures.dollars import round_top
 from costkit.panels.views import PageView
 from costkit.plan import Page, costing
 from costkit.units import usd

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from costkit.figures import style
-from costkit.figures.costing.axis import usd_tick
+from costkit.figures.dollars import usd_tick
 from costkit.plan.costing import Fleets
 from costkit.training import Scaled
 from costkit.units import DAY, HOUR, MINUTE, duration

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from costkit.figures import style
-from costkit.figures.costing.axis import round_top, usd_ticks
+from costkit.figures.dollars import round_top, usd_ticks
 from costkit.plan import Page
 from costkit.plan.costing import Swing
 from costkit.units import usd

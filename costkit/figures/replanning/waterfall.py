@@ -1,0 +1,201 @@
+"""How does the bill fall? One bar a lever in the plan's order, its band as a line, what was published as a ghost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from costkit.figures import style
+from costkit.figures.dollars import round_top, usd_ticks
+from costkit.figures.layers import Layered
+from costkit.levers import Step
+from costkit.plan import Replan
+from costkit.units import Range, usd
+
+COLORS = {"price": style.BLUE, "engineering": style.ORANGE, "work": style.GREEN}
+WORDS = {"price": "price", "engineering": "engineering", "work": "a better size"}
+_LEFT, _RIGHT, _ABOVE, _BELOW = 0.235, 0.025, 1.05, 0.62
+_ROW, _LEAST_ROWS = 0.42, 7
+_OURS, _GHOST, _ASIDE = 0.42, 0.2, 0.14
+_ROOM, _FAR = 1.16, 0.62
+
+
+def waterfall(answer: Replan, *, reuse: Figure | None = None) -> Figure:
+    """The bill lever by lever, from the run as it is to what is left, each with its range.
+
+    Where savings were published, they fall below ours, hollow, from the published bill. `reuse` is a figure that this
+    function made before: it is drawn anew in place where its axes still hold.
+    """
+    names, top = _names(answer), round_top(_ROOM * _most(answer))
+    key = ("replanning.waterfall", top, *names)
+    made = reuse if isinstance(reuse, Layered) and reuse.key == key else _still(top, names, key)
+    made.clear_moving()
+    made.set_label(" ".join([answer.headline, *answer.warnings]))
+    made.move(style.title(made, _finding(answer)))
+    (ax,) = made.axes
+    for artist in (*_bars(ax, answer), *_ghosts(ax, answer), *_target(ax, answer), *_key(made, answer)):
+        made.move(artist)
+    return made
+
+
+def _names(answer: Replan) -> list[str]:
+    if answer.waterfall is None:
+        return [""]
+    return ["As it is", *(answer.label(step.name) for step in answer.waterfall.steps), "With all of them"]
+
+
+def _most(answer: Replan) -> float:
+    if answer.waterfall is None:
+        return 1.0
+    return max(answer.waterfall.baseline.usd, *(step.usd.high for step in answer.waterfall.steps), 0.0)
+
+
+def _finding(answer: Replan) -> str:
+    found = answer.waterfall
+    if found is None:
+        return "The run practically never finishes: there is no bill to lower"
+    end = found.end_usd
+    told = f"{usd(found.baseline.usd)} becomes {usd(end.mid)}"
+    told += f", in eight of ten draws {usd(end.low)} to {usd(end.high)}" if usd(end.low) != usd(end.high) else ""
+    return told if answer.final_usd is None else f"{told}; {usd(answer.final_usd)} was published"
+
+
+def _still(top: float, names: list[str], key: object) -> Layered:
+    height = _ABOVE + _BELOW + _ROW * max(len(names), _LEAST_ROWS)
+    made = Layered((style.WIDTH, height), key)
+    ax = style.axes(made, (_LEFT, _BELOW / height, 1 - _LEFT - _RIGHT, 1 - (_ABOVE + _BELOW) / height))
+    ax.spines["left"].set_visible(False)
+    ax.set_xlim(0, top)
+    ax.set_ylim(len(names) - 0.5, -0.6)
+    if names == [""]:
+        ax.set_axis_off()
+        return made
+    usd_ticks(ax, top, "The bill, US dollars")
+    ax.set_yticks(range(len(names)), [name.replace("$", r"\$") for name in names])
+    ax.tick_params(axis="y", length=0)
+    for row in (0, len(names) - 1):
+        ax.get_yticklabels()[row].set_fontweight("bold")
+    return made
+
+
+def _bars(ax: Axes, answer: Replan) -> Iterator[Artist]:
+    found = answer.waterfall
+    if found is None:
+        yield style.label(ax, (0.3, 0), "no bill: it never finishes", color=style.RED, size=style.LARGE, bold=True)
+        return
+    up = -_ASIDE if answer.listed else 0.0
+    before, last = found.baseline.usd, len(found.steps) + 1
+    yield from _total(ax, Range.exact(before), up)
+    for row, step in enumerate(found.steps, start=1):
+        yield from _step(ax, row + up, step, before)
+        yield ax.plot([before, before], [row - 1 + up, row + up], color=style.PALE, linewidth=0.8, zorder=2)[0]
+        before = step.usd.mid
+    yield ax.plot([before, before], [last - 1 + up, last + up], color=style.PALE, linewidth=0.8, zorder=2)[0]
+    yield from _total(ax, found.end_usd, last + up)
+
+
+def _total(ax: Axes, amount: Range, y: float) -> Iterator[Artist]:
+    yield from ax.barh(y, amount.mid, _OURS, color=style.INK, zorder=3)
+    if amount.low < amount.high:
+        yield _band(ax, amount, y, "white")
+        yield _band(ax, Range(amount.mid, amount.mid, amount.high), y, style.INK)
+    text = (
+        usd(amount.mid) if amount.low == amount.high else f"{usd(amount.mid)} ({usd(amount.low)} to {usd(amount.high)})"
+    )
+    yield style.label(ax, (amount.high, y), text, color=style.INK, offset=(6, 0), bold=True, ground=True)
+
+
+def _step(ax: Axes, y: float, step: Step, before: float) -> Iterator[Artist]:
+    """A bar from the bill before to the bill after; one that costs more is red."""
+    after, color = step.usd.mid, COLORS[step.group]
+    costs = after > before * (1 + 1e-9)
+    least = min(before, after)
+    yield from ax.barh(y, abs(before - after), _OURS, left=least, color=style.RED if costs else color, zorder=3)
+    yield _band(ax, step.usd, y, style.INK)
+    right = max(before, after, step.usd.high)
+    inside = right > _FAR * ax.get_xlim()[1]
+    at, ha = (min(least, step.usd.low), "right") if inside and least > 0.3 * ax.get_xlim()[1] else (right, "left")
+    side: style.Side = "right" if ha == "right" else "left"
+    aside = -7 if side == "right" else 7
+    yield style.label(ax, (at, y), _saved(step), color=style.INK, offset=(aside, 0), ha=side, ground=True)
+
+
+def _saved(step: Step) -> str:
+    saved = step.saved_usd
+    if not step.saved_usd.mid and saved.low == saved.high:
+        return "nothing"
+    if saved.low == saved.high:
+        return _change(saved.mid)
+    return f"{_change(saved.mid)} ({_change(saved.low)} to {_change(saved.high)})"
+
+
+def _change(saved: float) -> str:
+    return f"-{usd(saved)}" if saved > 0 else f"+{usd(-saved)}"
+
+
+def _band(ax: Axes, amount: Range, y: float, color: str) -> Artist:
+    return ax.plot([amount.low, amount.high], [y, y], color=color, linewidth=1.3, zorder=5)[0]
+
+
+def _ghosts(ax: Axes, answer: Replan) -> Iterator[Artist]:
+    """The listed savings, hollow, falling from the published bill as they were told."""
+    listed, found = answer.listed, answer.waterfall
+    if listed is None or found is None:
+        return
+    before = listed.baseline_usd
+    for row, step in enumerate(found.steps, start=1):
+        saved = listed.saved_usd.get(step.name)
+        if saved is None:
+            continue
+        before -= saved
+        yield _hollow(ax, before, saved, row)
+        right = before + saved > _FAR * ax.get_xlim()[1]
+        at, aside, ha = (before, -5, "right") if right and before > 0 else (before + saved, 5, "left")
+        side: style.Side = "right" if ha == "right" else "left"
+        where = (at, row + _ASIDE + _GHOST / 2)
+        yield style.label(ax, where, f"told: -{usd(saved)}", offset=(aside, 0), ha=side, size=style.TINY)
+
+
+def _hollow(ax: Axes, left: float, width: float, row: float) -> Artist:
+    patch = Rectangle(
+        (left, row + _ASIDE), width, _GHOST, facecolor="white", edgecolor=style.GREY, linewidth=0.9, zorder=3
+    )
+    return ax.add_patch(patch)
+
+
+def _target(ax: Axes, answer: Replan) -> Iterator[Artist]:
+    """The published end as a line across."""
+    if answer.final_usd is None or answer.waterfall is None or answer.final_usd > ax.get_xlim()[1]:
+        return
+    at = answer.final_usd
+    yield ax.axvline(at, color=style.RED, linewidth=1.4, linestyle=(0, (4, 2)), zorder=4)
+
+
+def _key(figure: Figure, answer: Replan) -> Iterator[Artist]:
+    """The groups in words in their colours, with what they save over all orders, along a line under the title."""
+    height, at = figure.get_size_inches()[1], 0.012
+    told = [
+        (f"{WORDS[group]} {_change(answer.group_usd(group))}", color)
+        for group, color in COLORS.items()
+        if any(one.group == group and one.shapley_usd for one in answer.credits)
+    ]
+    if answer.listed:
+        told.append(("hollow: as it was told", style.GREY))
+    if answer.final_usd is not None:
+        told.append((f"dashed: {usd(answer.final_usd)}, as published", style.RED))
+    for text, color in told:
+        yield figure.text(
+            at,
+            1 - 0.68 / height,
+            text,
+            color=color,
+            fontsize=style.NORMAL,
+            fontweight="bold",
+            parse_math=False,
+            va="center",
+        )
+        at += 0.0082 * len(text) + 0.02
