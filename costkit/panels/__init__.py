@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from costkit.panels.panel import Panel
 from costkit.panels.view import View
-from costkit.panels.views import FrontierView, MemoryView, PageView, SpotView
+from costkit.panels.views import FrontierView, MemoryView, PageView, ReplanView, SpotView
 from costkit.plan import Plan
 
-__all__ = ["Panel", "View", "frontier", "memory", "page", "spot"]
+__all__ = ["Panel", "View", "frontier", "memory", "page", "replan", "spot"]
 
 MEMORY_KEYS = (
     "model.architecture",
@@ -54,6 +54,16 @@ PAGE_KEYS = (
 )
 
 
+REPLAN_KEYS = (
+    "levers.order",
+    ("case.published_usd", "case.published_final_usd"),
+    ("case.gpu_utilisation_fraction", "case.tf32_enabled"),
+    ("memory.precision", "memory.attention"),
+    ("hardware.usd_per_gpu_hour", "market.spot_discount_fraction"),
+    ("memory.micro_batch", "training.seq_len"),
+)
+
+
 def page(plan: Plan | str) -> Panel:
     """What it costs and how long it takes: size, tokens, GPUs, price, MFU, goodput, number format, scope, deadline.
 
@@ -64,6 +74,18 @@ def page(plan: Plan | str) -> Panel:
     'Training a model of 6.65B parameters on 1.00T tokens'
     """
     return Panel(plan, PageView(), PAGE_KEYS, name="page")
+
+
+def replan(plan: Plan | str) -> Panel:
+    """How it becomes cheaper: levers ticked and put in order, and what the run was like before them.
+
+    >>> from costkit import plan
+    >>> panel = replan(plan.read("case-50k"))
+    >>> panel.set("levers.order", "bf16, spot")
+    >>> panel.headline.split(" and ")[0]
+    'Of the $38,200 between $50,000'
+    """
+    return Panel(plan, ReplanView(), REPLAN_KEYS, name="replan")
 
 
 def spot(plan: Plan | str) -> Panel:

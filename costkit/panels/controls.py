@@ -204,15 +204,3 @@ def in_labels(sentence: str, fields: Mapping[str, Field]) -> str:
 
 def _named(option: Any) -> str:
     return _UNSET if option is None else _YES_NO[option] if isinstance(option, bool) else str(option)
-
-
-def control(field: Field, value: Any, changed: Changed) -> Control:
-    """The control for a field, by its kind."""
-    kinds: dict[str, type[NumberControl | ListControl | TextControl]] = {
-        "float": NumberControl,
-        "int": NumberControl,
-        "choice": ListControl,
-        "bool": ListControl,
-        "text": TextControl,
-    }
-    return kinds[field.kind](field, value, changed)

@@ -20,7 +20,8 @@ from costkit import figures, tables, troubles, writing
 from costkit import plan as plans
 from costkit.panels import files, pieces
 from costkit.panels.changes import changed, named, preset_name, source_of
-from costkit.panels.controls import Control, control, in_labels
+from costkit.panels.controls import Control, in_labels
+from costkit.panels.made import control
 from costkit.panels.view import View, ViewFunction
 from costkit.plan import Plan
 

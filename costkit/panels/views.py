@@ -63,6 +63,19 @@ PAGE_PLACES = {
 }
 
 
+REPLAN_PLACES = {
+    "Bill as it is": 1,
+    "Bill after the levers": 2,
+    "Of it left": 1,
+    "Published afterwards": 1,
+    "Chance of that or less": 1,
+    "Saved by price": 1,
+    "Saved by engineering": 1,
+    "Saved by a better size": 2,
+    "Nothing ran": 2,
+}
+
+
 class PageView:
     """The plan's bill with its range, by what it is paid for; what stands still in the picture is drawn once."""
 
@@ -118,3 +131,17 @@ class FrontierView:
         rows, notes = answer.rows(), answer.warnings
         self._figure = figures.frontier.map(answer, reuse=self._figure)
         return View(*told, self._figure, rows, notes, FRONTIER_PLACES)
+
+
+class ReplanView:
+    """The plan's bill, lever by lever; what stands still in the picture is drawn once."""
+
+    def __init__(self) -> None:
+        self._figure: Figure | None = None
+
+    def __call__(self, plan: Plan) -> View:
+        """The answer for one plan. Its figure is the one of the call before, drawn anew."""
+        answer = plans.replan(plan)
+        told = (answer.headline, answer.facts)
+        self._figure = figures.replanning.waterfall(answer, reuse=self._figure)
+        return View(*told, self._figure, answer.rows(), answer.warnings, REPLAN_PLACES)

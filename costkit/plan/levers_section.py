@@ -15,7 +15,7 @@ class LeversSection(Section):
         str,
         Names(
             "Levers, in their order",
-            "What is done to make the run cheaper, in that order; empty: all that applies, least effort first.",
+            "What is done to make the run cheaper, in that order; empty: all that pays, the least effort first.",
             suggest=lever_names,
             table="lever",
         ),

@@ -1,6 +1,7 @@
 """How does this run become a cheaper one, and what of that is true? The plan's levers, pulled in its order.
 
-- Levers are those of `levers.order`: all that apply, cheapest effort first, where it is empty; none for `none`.
+- Levers are those of `levers.order`; where it is empty, all that pay here and cost nothing elsewhere, the least effort
+  first; none for `none`.
 - What is published of the case stands beside: its final bill, and the savings that it lists.
 - Draws are the same every time: two plans differ by what was changed in them.
 """
@@ -234,5 +235,5 @@ def _offered(plan: Plan) -> tuple[Start | None, tuple[Offer, ...]]:
 def _chosen(plan: Plan, found: tuple[Offer, ...]) -> list[Offer]:
     by_name, order = {one.name: one for one in found}, names(plan.levers.order)
     if not order:
-        return list(found)
+        return [one for one in found if one.lever is not None and not one.price]
     return [] if order == (NONE,) else [by_name[name] for name in order]

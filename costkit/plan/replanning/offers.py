@@ -22,9 +22,10 @@ from costkit.plan.fitting.answer import request
 from costkit.plan.reached import n_active_params
 from costkit.plan.replanning.batches import Larger, Room, largest, room
 from costkit.plan.replanning.start import Settings, Start, step_s, update_s
-from costkit.plan.sizing.answer import law
+from costkit.plan.sizing.answer import law, split_at
 from costkit.plan.sizing.bands import has_draws
-from costkit.units import Range, percent, usd
+from costkit.plan.sizing.demand import Demand
+from costkit.units import Range, count, percent, usd
 
 MODELLED, QUOTED, ASSUMED, COMPUTED = "modelled", "quotes", "assumed", "computed"
 _FORMAT, _SCORES, _FUSION, _AGAIN, _STEP, _BUYING = (
@@ -42,12 +43,16 @@ _LIVES = (4.0, 0.25)
 
 @dataclass(frozen=True)
 class Offer:
-    """A lever as this plan has it; `lever` is None where there is nothing to pull, and `told` then says why."""
+    """A lever as this plan has it; `lever` is None where there is nothing to pull, and `told` then says why.
+
+    `price` is what it costs elsewhere, in words: a lever that has one is pulled only where the plan names it.
+    """
 
     about: levers.Named
     lever: Lever | None
     basis: str
     told: str
+    price: str = ""
 
     @property
     def name(self) -> str:
@@ -67,6 +72,7 @@ class _Found:
     basis: str
     told: str
     request: Mapping[str, Any] = field(default_factory=dict)
+    price: str = ""
 
 
 def offers(at: Start) -> list[Offer]:
@@ -91,7 +97,7 @@ def _offer(at: Start, about: levers.Named, found: _Found, freed: Room) -> Offer:
     if not has:
         return Offer(about, None, "", "nothing of the run is there to act on")
     told = found.told + _and_room(found, freed, about.name)
-    return Offer(about, Lever(about.name, has, about.group), found.basis, told)
+    return Offer(about, Lever(about.name, has, about.group), found.basis, told, found.price)
 
 
 def _and_room(found: _Found, freed: Room, name: str) -> str:
@@ -229,25 +235,25 @@ def _compute_optimal(at: Start) -> _Found:
         raise _NotOffered("a fine-tune has the size of the model that it starts from")
     if not isinstance(used, scaling.ScalingLaw):
         raise _NotOffered("the plan's law predicts no loss")
-    N, D, unique = n_active_params(plan), plan.data.n_tokens, plan.data.unique_tokens
-    middle = 1 / (1 + float(scaling.regret(used, n_params=N, n_tokens=D, unique_tokens=unique).overhead_fraction))
+    N, D, limits = n_active_params(plan), plan.data.n_tokens, Demand.of(plan).limits
+    middle = 1 / (1 + float(scaling.regret(used, n_params=N, n_tokens=D, **limits).overhead_fraction))
+    if middle > 1 - _LEAST_SAVED:
+        raise _NotOffered("the plan's split is the best one already, within a thousandth")
     keep = Range.exact(middle)
     if has_draws(used):
-        drawn = scaling.regret(used.sampled(_DRAWS), n_params=N, n_tokens=D, unique_tokens=unique).overhead_fraction
-        low, high = (float(end) for end in _ends(1 / (1 + drawn)))
+        drawn = scaling.regret(used.sampled(_DRAWS), n_params=N, n_tokens=D, **limits).overhead_fraction
+        low, high = (float(end) for end in np.quantile(1 / (1 + np.asarray(drawn)), (0.1, 0.9)))
         keep = Range(min(low, middle), middle, max(high, middle))
-    if keep.mid > 1 - _LEAST_SAVED:
-        raise _NotOffered("the plan's split is the best one already, within a thousandth")
-    told = f"{N / 1e9:.3g}B on {D / 1e9:.3g}B tokens is {percent(1 / keep.mid - 1)} over the least for its loss"
-    return _Found([Effect(WORK, keep)], COMPUTED, told)
+    best = scaling.cheapest_for_loss(used, loss=float(scaling.loss_of(split_at(used, N, D, Demand.of(plan)))), **limits)
+    told = (
+        f"{count(N)} on {count(D)} tokens is {percent(1 / middle - 1)} over the least for its loss:"
+        f" {count(float(best.n_params))} on {count(float(best.n_tokens))}"
+    )
+    price = "a larger model, dearer to serve" if float(best.n_params) > N else ""
+    return _Found([Effect(WORK, keep)], COMPUTED, f"{told}{price and f', {price}'}", price=price)
 
 
 _DRAWS, _LEAST_SAVED = 200, 0.001
-
-
-def _ends(values: scaling.Numbers) -> tuple[float, float]:
-    low, high = np.quantile(np.asarray(values), (0.1, 0.9))
-    return float(low), float(high)
 
 
 def _spot(at: Start) -> _Found:

@@ -99,8 +99,8 @@ def warnings(answer: Replan) -> tuple[str, ...]:
         found.append(
             f"Computing alone would take {number(at.modelled_fraction)} times the run's whole time in"
             f" {at.settings.precision.upper()} on {asked.hardware.gpu}, and it is busy for {percent(at.busy_fraction)}"
-            " of it: hours, size, tokens and number format can't all be right. The proportions are kept, scaled to the"
-            " time."
+            " of it: hours, size, tokens, batch and number format can't all be right. The proportions are kept, scaled"
+            " to the time."
         )
     if answer.usd is not None and asked.case.published_usd is not None:
         found += _overhead(at)

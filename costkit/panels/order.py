@@ -1,0 +1,59 @@
+"""How are several things chosen and put in order by hand? A tick box for each, and tags to drag, to delete and to type.
+
+- The value is the names with commas between them; `none` where nothing is ticked.
+- An empty value means all of them in their usual order, and stays empty until the reader changes something.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import ipywidgets as widgets
+
+from costkit.panels import typed
+from costkit.panels.controls import Changed, Control
+from costkit.plan import Field
+from costkit.plan.lists import NONE, names
+
+
+class OrderControl(Control):
+    """Tick boxes under a row of tags; `labels` are what a box is called, by name."""
+
+    def __init__(self, field: Field, value: Any, changed: Changed, labels: Mapping[str, str]) -> None:
+        known = list(field.choices)
+        self.tags = widgets.TagsInput(
+            description=typed.label(field), tooltip=field.help, allowed_tags=known, allow_duplicates=False
+        )
+        self.boxes = {
+            name: widgets.Checkbox(description=labels.get(name, name), indent=False, tooltip=name) for name in known
+        }
+        ticks = widgets.Box(list(self.boxes.values()))
+        ticks.add_class("costkit-ticks")
+        super().__init__(field, value, changed, [self.tags, ticks])
+        self.add_class("costkit-order")
+        self.tags.observe(self._dragged, "value")
+        for name, box in self.boxes.items():
+            box.observe(lambda change, name=name: self._ticked(name, ticked=change["new"]), "value")
+
+    def _show(self, value: Any) -> None:
+        chosen = self._chosen(str(value or ""))
+        self.tags.value = chosen
+        for name, box in self.boxes.items():
+            box.value = name in chosen
+
+    def _chosen(self, text: str) -> list[str]:
+        """The names that a value stands for, those that there are not left out."""
+        given = names(text) if text else tuple(self.field.choices)
+        return [name for name in dict.fromkeys(given) if name in self.boxes]
+
+    def _dragged(self, change: Mapping[str, Any]) -> None:
+        if not self._quiet:
+            self.edit(", ".join(change["new"]) or NONE)
+
+    def _ticked(self, name: str, *, ticked: bool) -> None:
+        """Put a name at the end, or take it out."""
+        if self._quiet:
+            return
+        others = [one for one in self.tags.value if one != name]
+        self.edit(", ".join([*others, name] if ticked else others) or NONE)
