@@ -1,28 +1,55 @@
-"""Which published figures can be recomputed? All of the tables, and those of a reader's own file."""
+"""Which published figures can be recomputed? All of the table, and those of a reader's own file."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from costkit import reading
-from costkit.claims import memory, scaling, spot
+from costkit import reading, tables
+from costkit.claims import behaviour, memory, money, savings, scaling, spot
+from costkit.claims.rows import TABLE, rows_of_lessons
 from costkit.claims.verdicts import REQUIRED, Checked, Kinds, checked
 
-KINDS: Kinds = {**scaling.KINDS, **memory.KINDS, **spot.KINDS}
+KINDS: Kinds = {
+    **scaling.KINDS,
+    **memory.KINDS,
+    **spot.KINDS,
+    **money.KINDS,
+    **savings.KINDS,
+    **behaviour.KINDS,
+}
 
 
 def check(path: str | Path | None = None) -> list[Checked]:
     """Every published figure that this package can recompute, or those of a reader's own file.
 
-    The file is a CSV with the columns of `data/scaling_checks.csv`, `data/memory_checks.csv` or `data/spot_checks.csv`
-    that its kinds of claim need; a ValueError of one sentence says what is missing or is no number.
+    The file is a CSV with the columns of `data/claims.csv`, of which `id`, `kind` and `published` are needed; other
+    columns are inputs. A ValueError of one sentence says what is missing, is no number, or is not used.
 
-    >>> {one.verdict for one in check()} <= {"holds", "close", "wrong"}
+    >>> {one.verdict for one in check()} == {"holds", "close", "wrong", "depends"}
     True
     """
     if path is None:
-        found = (scaling.scaling_checks, scaling.chinchilla_tables, memory.memory_checks, spot.spot_checks)
-        return [check for table in found for check in table()]
+        return [*(checked(row, KINDS) for row in tables.rows(TABLE)), *scaling.chinchilla_tables()]
+    return [checked(row, KINDS) for row in _rows(path)]
+
+
+def ledger() -> list[Checked]:
+    """What the lessons on the cost of training claim, each figure recomputed, in the order of the table.
+
+    >>> len(ledger())
+    92
+    """
+    return [checked(row, KINDS) for row in rows_of_lessons()]
+
+
+def _rows(path: str | Path) -> Iterator[Mapping[str, str]]:
+    """The rows of a reader's file; a claim that stands there twice is refused."""
     header, *rows = reading.csv_rows(path, of="claims", columns=", ".join(REQUIRED))
-    names = [name.strip().casefold() for name in header]
-    return [checked(dict(zip(names, (cell.strip() for cell in row), strict=False)), KINDS) for row in rows]
+    names, seen = [name.strip().casefold() for name in header], set[str]()
+    for cells in rows:
+        row = dict(zip(names, (cell.strip() for cell in cells), strict=False))
+        if row.get("id") and row["id"] in seen:
+            raise ValueError(f"Claim '{row['id']}' stands there twice; give each an id of its own.")
+        seen.add(row.get("id") or "")
+        yield row

@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from costkit import architectures, memory, tables
 from costkit.architectures import Architecture
+from costkit.claims.rows import rows_of
 from costkit.claims.verdicts import Checked, Inputs, Kinds, Row, checked
 from costkit.memory import optimizers, recipes, tensors
 from costkit.memory.parts import COPIES, FEED_FORWARD, FP8_COPIES, GRADIENTS, MASTER, STATE, WEIGHTS, WORKSPACES
@@ -31,7 +32,7 @@ def memory_checks() -> list[Checked]:
     >>> [check.id for check in memory_checks() if check.verdict == "holds"][:2]
     ['adam8bit-7b', 'adam8bit-cut']
     """
-    return [checked(row, KINDS) for row in tables.rows("memory_checks.csv")]
+    return [checked(row, KINDS) for row in rows_of("memory")]
 
 
 class _Inputs(Inputs):
@@ -122,9 +123,13 @@ def _activations(budget: memory.Budget, *, with_copies: bool = False) -> float:
     )
 
 
-def _recompute_fraction(given: _Inputs) -> float:
+def activations_bytes(row: Row) -> float:
+    """What a step needs of activations, with the row's own settings."""
+    return _activations(_Inputs(row).budget())
+
+
+def recompute_fraction(shape: Architecture, seq_len: float) -> float:
     """FLOP of the blocks' second forward pass over those of a step: (F - logits) / 3F; the head is not run again."""
-    shape, seq_len = given.architecture, given.whole("seq_len")
     F = shape.flop_per_token(seq_len)
     return (F - shape.flop_parts(seq_len)["logits"]) / (3 * F)
 
@@ -138,7 +143,7 @@ _BYTES: dict[str, Callable[[_Inputs], float]] = {
     "activations_and_copies": lambda given: _activations(given.budget(), with_copies=True),
 }
 _FRACTIONS: dict[str, Callable[[_Inputs], float]] = {
-    "recompute_flop": _recompute_fraction,
+    "recompute_flop": lambda given: recompute_fraction(given.architecture, given.whole("seq_len")),
     "state_cut": lambda given: 1 - given.state_bytes / given.adam_bytes,
     "second_moment_cut": lambda given: 1 - given.state_bytes / (given.recipe.moment * given.n_weights),
     "activations_cut": lambda given: 1 - _activations(given.budget("full")) / _activations(given.budget("none")),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from costkit import scaling, tables, training
+from costkit.claims.rows import rows_of
 from costkit.claims.verdicts import Checked, Inputs, Kinds, Row, checked, verdict
 from costkit.units import count, number
 
@@ -19,7 +20,7 @@ def scaling_checks() -> list[Checked]:
     >>> [check.id for check in scaling_checks() if check.verdict == "wrong"][:2]
     ['besiroglu-ratio-chinchilla', 'hoffmann-175b-text']
     """
-    return [checked(row, KINDS) for row in tables.rows("scaling_checks.csv")]
+    return [checked(row, KINDS) for row in rows_of("scaling")]
 
 
 def chinchilla_tables() -> list[Checked]:

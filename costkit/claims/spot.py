@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from costkit import spot, tables
-from costkit.claims.verdicts import Checked, Inputs, Kinds, Row, checked
+from costkit import spot
+from costkit.claims.rows import rows_of
+from costkit.claims.verdicts import Checked, Inputs, Kinds, checked, kinds
 from costkit.units import DAY, HOUR, MINUTE
 
 _HOURS_A_DAY = DAY / HOUR
@@ -18,7 +19,7 @@ def spot_checks() -> list[Checked]:
     >>> [check.id for check in spot_checks() if check.verdict == "wrong"]
     ['llama-3-share-gpu', 'spot-share']
     """
-    return [checked(row, KINDS) for row in tables.rows("spot_checks.csv")]
+    return [checked(row, KINDS) for row in rows_of("spot")]
 
 
 def _run_usd(given: Inputs, price: float) -> float:
@@ -92,7 +93,7 @@ def _job_life_h(given: Inputs) -> float:
 
 
 _FORMULAS: dict[str, Callable[[Inputs], float]] = {
-    "run_usd": lambda given: _run_usd(given, given.number("usd_per_gpu_hour")),
+    "run_usd": lambda given: _run_usd(given, given.number("usd_per_gpu_hour")) * (1 + given.number("overhead", 0.0)),
     "saving_usd": _saving_usd,
     "saving_percent": lambda given: 100 * _saved_fraction(given),
     "restart_usd": _restart_usd,
@@ -114,17 +115,4 @@ _FORMULAS: dict[str, Callable[[Inputs], float]] = {
 }
 
 
-def _of_row(formula: Callable[[Inputs], float]) -> Callable[[Row], float]:
-    def recomputed(row: Row) -> float:
-        given = Inputs(row)
-        try:
-            return formula(given)
-        except (ZeroDivisionError, OverflowError):
-            raise ValueError(
-                f"Claim '{given.word('id')}' has no value: an input of {given.word('kind')} is 0, or too large."
-            ) from None
-
-    return recomputed
-
-
-KINDS: Kinds = {kind: _of_row(formula) for kind, formula in _FORMULAS.items()}
+KINDS: Kinds = kinds(_FORMULAS)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from costkit.cli.output import Rows, csv_text, deliver, emit, json_text, table
 
 if TYPE_CHECKING:
-    from costkit.plan import Footprint, Frontier, Page, Plan, Savings
+    from costkit.plan import Footprint, Frontier, Page, Plan, Replan, Savings
 
 
 def version(arguments: Namespace) -> int:
@@ -192,7 +192,7 @@ def spot(arguments: Namespace) -> int:
 
 def _told(
     arguments: Namespace,
-    answer: Frontier | Footprint | Page | Savings,
+    answer: Frontier | Footprint | Page | Replan | Savings,
     details: Sequence[str] = (),
     numbers: Mapping[str, object] = MappingProxyType({}),
 ) -> int:
@@ -235,6 +235,35 @@ def scores(arguments: Namespace) -> int:
     else:
         deliver(arguments, scoring.as_json() if arguments.json else scoring.as_text(cut=arguments.file is None))
     return 0
+
+
+def claims(arguments: Namespace) -> int:
+    """Print what was claimed beside what comes out here, each with its verdict."""
+    from costkit.cli import claiming
+
+    found = claiming.found(arguments)
+    if arguments.csv or arguments.json:
+        emit(arguments, claiming.rows(found))
+    else:
+        deliver(arguments, claiming.as_text(found, cut=arguments.file is None))
+    return 0
+
+
+def levers(arguments: Namespace) -> int:
+    """Print how a plan becomes cheaper: the bill after each lever, what remains, how likely the published end is."""
+    from costkit import plan
+    from costkit.units import usd
+
+    answer = plan.replan(_read_plan(arguments))
+    cells = [
+        (answer.label(step.name), usd(step.saved_usd.mid), usd(step.usd.low), usd(step.usd.mid), usd(step.usd.high))
+        for step in (answer.waterfall.steps if answer.waterfall else ())
+    ]
+    headings = ("Lever", "saves", "bill after it: low", "middle", "high")
+    steps = table(headings, cells, cut=arguments.file is None) if cells else ""
+    sentences = {name: getattr(answer, name) for name in ("time", "order_told", "odds", "remaining", "arithmetic")}
+    details = [text for text in (steps, *sentences.values()) if text]
+    return _told(arguments, answer, details, {**sentences, **answer.numbers()})
 
 
 def gpus(arguments: Namespace) -> int:

@@ -15,6 +15,8 @@ examples:
   costkit page --plan llama-3-8b                       what a plan costs, how long it takes, what moves that
   costkit frontier --set training.budget_usd=200e3     how big a model, on how much data, for this budget
   costkit memory --plan finetune-7b                    does it fit, part by part and phase by phase
+  costkit levers --plan case-50k                       how its bill falls, lever by lever
+  costkit claims --verdict wrong                       printed figures that do not come out
   costkit audit --plan case-50k                        what published hours, days and dollars imply
   costkit plan show llama-2-7b                         a plan's values and where each comes from
   costkit plan save case-50k -o mine.toml              a plan of your own, to edit
@@ -73,7 +75,10 @@ def parse(argv: list[str]) -> argparse.Namespace:
     root.option("--version", action="store_true", help="print the version and stop")
     root.set_defaults(run=None)
     group = root.add_subparsers(metavar="COMMAND", dest="command", title="commands", parser_class=Parser)
-    builders = (_report, _plan, _page, _frontier, _memory, _spot, _audit, _stall, _scores, _fit, _tables, _notebooks)
+    builders = (
+        *(_report, _plan, _page, _frontier, _memory, _spot, _levers, _claims),
+        *(_audit, _stall, _scores, _fit, _tables, _notebooks),
+    )
     for build in builders:
         build(group)
     arguments, unknown = root.parse_known_args(argv)
@@ -183,6 +188,26 @@ def _spot(group: Any) -> None:
         group, "spot", commands.spot, "what interruptible machines really cost the plan, and when it is done"
     )
     _plan_options(parser)
+    _output_options(parser)
+
+
+def _levers(group: Any) -> None:
+    about = "how the plan's run becomes cheaper, lever by lever, and what of a published saving is true"
+    epilog = "example:\n  costkit levers --plan case-50k --set 'levers.order=bf16, flash, spot'"
+    parser = _command(group, "levers", commands.levers, about, epilog=epilog)
+    _plan_options(parser)
+    _output_options(parser)
+
+
+def _claims(group: Any) -> None:
+    about = "printed figures about training cost, recomputed, each with a verdict"
+    epilog = "example:\n  costkit claims --verdict wrong\n  costkit claims mine.csv --by id"
+    parser = _command(group, "claims", commands.claims, about, epilog=epilog)
+    parser.option("claims", nargs="?", metavar="CLAIMS.csv", help="claims of your own: id, kind, inputs, published")
+    parser.option("--by", choices=("off", "id", "source"), default="off", help="the order: how far off (default), ...")
+    parser.option(
+        "--verdict", action="append", default=[], dest="verdicts", metavar="VERDICT", help="only these; may be repeated"
+    )
     _output_options(parser)
 
 

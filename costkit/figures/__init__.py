@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from costkit.figures.shown import svg as svg
 
 _SHOWN = ("Said", "Shown", "Table", "png", "show", "svg")
-_MODULES = ("buying", "costing", "fitting", "frontier", "layers", "replanning", "shown", "style")
+_MODULES = ("buying", "costing", "fitting", "frontier", "layers", "ledger", "replanning", "shown", "style")
 
 __all__ = ["Said", "Shown", "Table", "inputs_table", "png", "show", "svg"]
 

@@ -8,12 +8,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from costkit import claims
+from costkit.claims import Checked
+from costkit.panels.ledger import Ledger
 from costkit.panels.panel import Panel
 from costkit.panels.view import View
 from costkit.panels.views import FrontierView, MemoryView, PageView, ReplanView, SpotView
 from costkit.plan import Plan
 
-__all__ = ["Panel", "View", "frontier", "memory", "page", "replan", "spot"]
+__all__ = ["Ledger", "Panel", "View", "frontier", "ledger", "memory", "page", "replan", "spot"]
 
 MEMORY_KEYS = (
     "model.architecture",
@@ -86,6 +91,17 @@ def replan(plan: Plan | str) -> Panel:
     'Of the $38,200 between $50,000'
     """
     return Panel(plan, ReplanView(), REPLAN_KEYS, name="replan")
+
+
+def ledger(checks: Sequence[Checked] | None = None) -> Ledger:
+    """What was claimed, to sort by how far off it is, to filter and to search; without claims, those of the lessons.
+
+    >>> found = ledger()
+    >>> found.verdict.value = "close"
+    >>> len(found.shown), found.shown[0].id
+    (7, 'chain-flash')
+    """
+    return Ledger(claims.ledger() if checks is None else checks)
 
 
 def spot(plan: Plan | str) -> Panel:

@@ -101,6 +101,12 @@ STYLE = """<style>
 .costkit-panel .costkit-row .widget-checkbox, .costkit-panel .costkit-row .widget-checkbox label { width: auto }
 .costkit-panel .costkit-row .widget-checkbox label { display: flex; align-items: center; gap: 6px }
 .costkit-panel .costkit-row .widget-checkbox input { margin: 0 }
+.costkit-panel .costkit-ledger { max-height: 560px; overflow: auto }
+.costkit-panel .costkit-ledger table { border-collapse: collapse; font-size: 12px; line-height: 1.35 }
+.costkit-panel .costkit-ledger th, .costkit-panel .costkit-ledger td { padding: 3px 8px; vertical-align: top;
+  border-bottom: 1px solid var(--jp-border-color2, #ddd) }
+.costkit-panel .costkit-ledger thead th { position: sticky; top: 0; background: var(--jp-layout-color1, #fff) }
+.costkit-panel .costkit-ledger caption { display: none }
 .costkit-panel .costkit-token { width: auto; margin: 0 }
 .costkit-panel .costkit-token .widget-label { width: auto; margin: 0 8px 0 0 }
 .costkit-panel .costkit-token input { font-family: var(--jp-code-font-family, monospace); font-size: 12px }

@@ -98,20 +98,17 @@ def checks_table(checks: Sequence[Checked], name: str, caption: str) -> Table:
     """Published figures beside ours: theirs, ours, the ratio, the verdict, and one clause why."""
     columns: Columns = {
         "what": "Published figure",
-        "published": ("Theirs", _figure),
-        "recomputed": ("Ours", _figure),
+        "theirs": "Theirs",
+        "ours": "Ours",
         "unit": "Unit",
         "ratio": ("Ratio", lambda value: f"{value:.3f}"),
         "verdict": "Verdict",
         "why": "Why",
         "source": "Source",
     }
-    rows = [{**{key: getattr(check, key) for key in columns}, "id": check.id} for check in checks]
+    kept = ("published", "recomputed", "id")
+    rows = [{key: getattr(check, key) for key in (*columns, *kept)} for check in checks]
     return Table(rows, name, caption=caption, columns=columns)
-
-
-def _figure(value: float) -> str:
-    return count(value) if 1e6 <= abs(value) < 1e17 else number(value, digits=4)
 
 
 def laws_table() -> Table:

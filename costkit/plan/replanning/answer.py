@@ -214,12 +214,15 @@ def _lever(offer: Offer) -> Lever:
     return Lever(offer.name, (), offer.about.group) if offer.lever is None else offer.lever
 
 
+_LEAST_SAVED = 0.001
+
+
 def _paying(baseline: Baseline, pulled: list[Lever]) -> list[Lever]:
     """The levers without those that save nothing beside the others, the worst taken out first."""
     kept = list(pulled)
     while kept:
         worst = min(levers.attribution(baseline, kept), key=lambda one: one.last_usd)
-        if worst.last_usd > 0:
+        if worst.last_usd > _LEAST_SAVED * baseline.usd:
             break
         kept = [one for one in kept if one.name != worst.name]
     return kept

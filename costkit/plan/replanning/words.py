@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from costkit import tables
 from costkit.levers import COMPONENTS, component
 from costkit.plan.replanning.offers import ASSUMED
 from costkit.units import DAY, HOUR, Range, number, percent, usd
@@ -138,6 +139,8 @@ def arithmetic(answer: Replan) -> str:
             f"{hardware.n_gpus:,} GPUs for {number(case.published_days)} days at {usd(hardware.usd_per_gpu_hour)} are"
             f" {usd(hours * hardware.usd_per_gpu_hour)}, not {usd(case.published_usd)}"
         )
+    if elsewhere := _price_of_another(hardware.gpu, hardware.usd_per_gpu_hour):
+        told.append(f"{usd(hardware.usd_per_gpu_hour)} is a list price of {elsewhere}, and of no {hardware.gpu}")
     if case.published_final_usd is not None:
         days = case.published_final_usd / hardware.n_gpus / hardware.usd_per_gpu_hour * HOUR / DAY
         told.append(
@@ -150,6 +153,14 @@ def arithmetic(answer: Replan) -> str:
             f" of what is left, multiplied, they leave {usd(listed.multiplied_usd)}"
         )
     return "; ".join(told) + "." if told else "Nothing was published that could be checked against the bill."
+
+
+def _price_of_another(gpu: str, usd_per_gpu_hour: float) -> str:
+    """The GPU that is quoted at exactly this price on demand, where the plan's own is not; else nothing."""
+    at_price = [
+        quote.gpu for quote in tables.quotes(purchase="on_demand") if quote.usd_per_gpu_hour == usd_per_gpu_hour
+    ]
+    return "" if not at_price or gpu in at_price else at_price[0]
 
 
 def time(answer: Replan) -> str:
