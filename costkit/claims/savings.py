@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from costkit import architectures, levers, tables, training
 from costkit.claims import memory as of_memory
-from costkit.claims.verdicts import Inputs, Kinds, Row, kinds
+from costkit.claims.verdicts import Inputs, Kinds, kinds
 from costkit.levers import TIME, WORK
 from costkit.units import DAY
 
@@ -60,12 +60,6 @@ def _recompute_speedup(given: Inputs) -> float:
     """The same step with its blocks' forward pass computed twice."""
     shape, seq_len = architectures.named(given.word("architecture")), given.number("seq_len")
     return 1 / (1 + of_memory.recompute_fraction(shape, seq_len))
-
-
-def _precision_activations_cut(row: Row) -> float:
-    """What a narrower format saves of the activations of FP32."""
-    narrow, wide = of_memory.activations_bytes(row), of_memory.activations_bytes({**row, "precision": "fp32"})
-    return 100 * (1 - narrow / wide)
 
 
 def _flop(given: Inputs) -> float:
@@ -118,4 +112,4 @@ _FORMULAS: dict[str, Callable[[Inputs], float]] = {
     "flop_ratio": _flop_ratio,
 }
 
-KINDS: Kinds = {**kinds(_FORMULAS), "precision_activations_cut": _precision_activations_cut}
+KINDS: Kinds = kinds(_FORMULAS)

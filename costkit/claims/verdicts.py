@@ -61,6 +61,17 @@ class Checked:
         return self.recomputed / self.published if self.published else math.inf
 
     @property
+    def ratios(self) -> tuple[float, float]:
+        """The least and the greatest of ours over theirs: of a printed span end by end, and 1 for what lies inside."""
+        ends = _numbers(self.printed) or (self.published, self.published)
+        low, high = min(self.readings, default=self.recomputed), max(self.readings, default=self.recomputed)
+        if low == high:
+            ratio = low / min(max(low, ends[0]), ends[-1])
+            return ratio, ratio
+        found = low / ends[0], high / ends[-1]
+        return min(found), max(found)
+
+    @property
     def off(self) -> float:
         """How far off, as a factor of 1 or more: 1 for what holds, inf for a word that is wrong."""
         if self.verdict == HOLDS or self.is_judgement or (self.verdict == DEPENDS and math.isnan(self.published)):
@@ -97,13 +108,14 @@ class Checked:
 def figure(value: float) -> str:
     """A figure of a claim: counted from millions on, else to four digits, without zeros behind the point.
 
-    >>> figure(42577), figure(1.2e9), figure(0.0123), figure(60.0)
-    ('42,577', '1.2B', '0.0123', '60')
+    >>> figure(42577), figure(1.2e9), figure(0.0123), figure(60.0), figure(4.2e21)
+    ('42,577', '1.2B', '0.0123', '60', '4.2e21')
     """
     if 1e6 <= abs(value) < 1e17:
         return short_count(value)
-    text = number(value, digits=6 if abs(value) >= 1e5 else 5 if abs(value) >= 1e4 else 4)
-    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
+    digits = 6 if 1e5 <= abs(value) < 1e6 else 5 if 1e4 <= abs(value) < 1e5 else 4
+    mantissa, power, exponent = number(value, digits=digits).partition("e")
+    return f"{mantissa.rstrip('0').rstrip('.') if '.' in mantissa else mantissa}{power}{exponent}"
 
 
 def by_off(found: Iterable[Checked]) -> list[Checked]:

@@ -17,8 +17,8 @@ from costkit.units import number
 
 COLORS = {"wrong": style.RED, "depends": style.ORANGE, "close": style.SKY, "holds": style.BLUE}
 _WORDS = {"wrong": "wrong", "depends": "depends", "close": "close", "holds": "holds"}
-_BOX = (0.03, 0.15, 0.94, 0.62)
-_FURTHEST, _NAMED, _EDGE = 2000.0, 7, 0.12
+_BOX = (0.03, 0.11, 0.94, 0.74)
+_FURTHEST, _ROWS_BETWEEN, _EDGE, _HEIGHT = 2000.0, 3, 0.12, 6.4
 
 
 def table(checks: Sequence[Checked], name: str = "ledger", caption: str = "") -> Table:
@@ -49,7 +49,8 @@ def table(checks: Sequence[Checked], name: str = "ledger", caption: str = "") ->
         "source": "Source",
         "id": "Name",
     }
-    return Table(rows, name, caption=caption or claims.tally(checks), columns=columns)
+    right = ("theirs", "ours", "off")
+    return Table(rows, name, caption=caption or claims.tally(checks), columns=columns, right=right)
 
 
 def _off(one: Checked) -> str:
@@ -60,7 +61,7 @@ def _off(one: Checked) -> str:
 
 def ratios(checks: Sequence[Checked]) -> Figure:
     """Ours over theirs on a logarithmic axis: a dot a claim, a line where readings differ, the most wrong on top."""
-    figure = Figure((style.WIDTH, style.HEIGHT), facecolor="white", label=claims.tally(checks))
+    figure = Figure((style.WIDTH, _HEIGHT), facecolor="white", label=claims.tally(checks))
     style.title(figure, claims.tally(checks).rstrip("."))
     ax = style.axes(figure, _BOX)
     ax.spines["left"].set_visible(False)
@@ -73,17 +74,19 @@ def ratios(checks: Sequence[Checked]) -> Figure:
     powers = [-2, -1, 0, 1, 2, 3]
     style.ticks(ax, "x", powers, [f"{10.0**power:g}" for power in powers], "Ours over theirs")
     ax.axvline(0, color=style.PALE, linewidth=1.0, zorder=1)
+    last = -_ROWS_BETWEEN
     for row, (one, low, high) in enumerate(ends):
-        _claim(ax, row, one, low, high, is_named=row < _NAMED)
+        is_named = one.verdict == "wrong" and row - last >= _ROWS_BETWEEN
+        last = row if is_named else last
+        _claim(ax, row, one, low, high, is_named=is_named)
     _key(figure)
     return figure
 
 
 def _ends(one: Checked) -> tuple[float, float]:
     """The ratios of the least and the greatest reading, as far as the axis goes."""
-    ratios = [reading / one.published for reading in one.readings]
-    held = [min(max(ratio, 1 / _FURTHEST), _FURTHEST) for ratio in ratios]
-    return min(held), max(held)
+    low, high = (min(max(ratio, 1 / _FURTHEST), _FURTHEST) for ratio in one.ratios)
+    return low, high
 
 
 def _claim(ax: Axes, row: int, one: Checked, low: float, high: float, *, is_named: bool) -> None:
@@ -101,6 +104,6 @@ def _claim(ax: Axes, row: int, one: Checked, low: float, high: float, *, is_name
 def _key(figure: Figure) -> None:
     at = 0.012
     for verdict, color in COLORS.items():
-        figure.text(at, 0.845, _WORDS[verdict], color=color, fontsize=style.NORMAL, fontweight="bold", va="center")
+        figure.text(at, 0.895, _WORDS[verdict], color=color, fontsize=style.NORMAL, fontweight="bold", va="center")
         at += 0.0095 * len(verdict) + 0.025
-    figure.text(at, 0.845, "a line: what the source leaves open", color=style.GREY, fontsize=style.NORMAL, va="center")
+    figure.text(at, 0.895, "a line: what the source leaves open", color=style.GREY, fontsize=style.NORMAL, va="center")

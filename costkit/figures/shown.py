@@ -153,7 +153,8 @@ class Table:
     """Rows with one name: rounded to read, and in full precision in the CSV beside a report.
 
     `columns` gives the heading of each column to show, in order, and optionally how its values are written:
-    `{"gpu": "GPU", "usd": ("Cost (USD)", units.usd)}`. Without it, every key of the first row is shown.
+    `{"gpu": "GPU", "usd": ("Cost (USD)", units.usd)}`. Without it, every key of the first row is shown. Numbers stand to
+    the right, and so do the columns of `right`, which hold numbers in words.
 
     >>> table = Table([{"gpu": "A100", "usd": 42301.437}], "costs", columns={"gpu": "GPU", "usd": ("Cost", units.usd)})
     >>> print(table)
@@ -168,6 +169,7 @@ class Table:
     name: str
     caption: str = ""
     columns: Mapping[str, str | tuple[str, Format]] = field(default_factory=dict)
+    right: Sequence[str] = ()
 
     def csv(self) -> str:
         """Every key of the rows, raw: full precision; unknown and infinite values are empty."""
@@ -197,8 +199,11 @@ class Table:
 
     def _numeric(self) -> list[bool]:
         return [
-            any(_is_number(row.get(key)) for row in self.rows)
-            and all(_is_number(row.get(key)) or row.get(key) is None for row in self.rows)
+            key in self.right
+            or (
+                any(_is_number(row.get(key)) for row in self.rows)
+                and all(_is_number(row.get(key)) or row.get(key) is None for row in self.rows)
+            )
             for key in self._headings()
         ]
 

@@ -108,7 +108,7 @@ def checks_table(checks: Sequence[Checked], name: str, caption: str) -> Table:
     }
     kept = ("published", "recomputed", "id")
     rows = [{key: getattr(check, key) for key in (*columns, *kept)} for check in checks]
-    return Table(rows, name, caption=caption, columns=columns)
+    return Table(rows, name, caption=caption, columns=columns, right=("theirs", "ours"))
 
 
 def laws_table() -> Table:

@@ -18,6 +18,7 @@ from costkit.plan import files
 from costkit.plan.lists import NONE, amounts, names
 from costkit.plan.replanning import words
 from costkit.plan.replanning.offers import Offer, offers
+from costkit.plan.replanning.readings import readings, sentence
 from costkit.plan.replanning.start import Start, start
 from costkit.plan.schema import Plan
 from costkit.units import Range, finite
@@ -146,6 +147,11 @@ class Replan:
     def odds(self) -> str:
         """How likely the published end is, in a sentence."""
         return words.odds(self)
+
+    @property
+    def readings_told(self) -> str:
+        """Which readings of the story reach the published end, in a sentence."""
+        return sentence(readings(self))
 
     @property
     def remaining(self) -> str:
