@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from costkit import claims, tables
+from costkit import claims
 from costkit.claims import Checked
 from costkit.figures import style
 from costkit.figures.shown import Table
@@ -33,7 +33,7 @@ def table(checks: Sequence[Checked], name: str = "ledger", caption: str = "") ->
             "off": _off(one),
             "verdict": f"{one.verdict} (a judgement)" if one.is_judgement else one.verdict,
             "why": one.why,
-            "source": tables.source(one.source).title if one.source in tables.sources() else one.source,
+            "source": one.source,
             "ratio": one.ratio if math.isfinite(one.ratio) else None,
         }
         for one in checks
@@ -47,7 +47,6 @@ def table(checks: Sequence[Checked], name: str = "ledger", caption: str = "") ->
         "verdict": "Verdict",
         "why": "Why",
         "source": "Source",
-        "id": "Name",
     }
     right = ("theirs", "ours", "off")
     return Table(rows, name, caption=caption or claims.tally(checks), columns=columns, right=right)

@@ -153,8 +153,8 @@ class Table:
     """Rows with one name: rounded to read, and in full precision in the CSV beside a report.
 
     `columns` gives the heading of each column to show, in order, and optionally how its values are written:
-    `{"gpu": "GPU", "usd": ("Cost (USD)", units.usd)}`. Without it, every key of the first row is shown. Numbers stand to
-    the right, and so do the columns of `right`, which hold numbers in words.
+    `{"gpu": "GPU", "usd": ("Cost (USD)", units.usd)}`. Without it, every key of the first row is shown. Numbers
+    stand to the right, and so do the columns of `right`, which hold numbers in words.
 
     >>> table = Table([{"gpu": "A100", "usd": 42301.437}], "costs", columns={"gpu": "GPU", "usd": ("Cost", units.usd)})
     >>> print(table)

@@ -33,6 +33,7 @@ class Ledger(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
         self.words, self.table = widgets.HTML(), widgets.HTML()
         row = widgets.HBox([self.order, self.verdict, self.search])
         row.add_class("costkit-row")
+        self.words.add_class("costkit-tally")
         self.table.add_class("costkit-ledger")
         style = widgets.HTML(pieces.STYLE, layout=widgets.Layout(display="none"))
         self.children = [style, row, self.words, self.table]

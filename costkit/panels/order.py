@@ -1,4 +1,4 @@
-"""How are several things chosen and put in order by hand? A tick box for each, and tags to drag, to delete and to type.
+"""How are several things chosen and put in order by hand? A box to type in, tags to drag, a tick box for each.
 
 - The value is the names with commas between them; `none` where nothing is ticked.
 - An empty value means all of them in their usual order, and stays empty until the reader changes something.
@@ -18,26 +18,28 @@ from costkit.plan.lists import NONE, names
 
 
 class OrderControl(Control):
-    """Tick boxes under a row of tags; `labels` are what a box is called, by name."""
+    """A typed line of names, the same as tags, and tick boxes; `labels` are what a tick box is called, by name."""
 
     def __init__(self, field: Field, value: Any, changed: Changed, labels: Mapping[str, str]) -> None:
         known = list(field.choices)
-        self.tags = widgets.TagsInput(
-            description=typed.label(field), tooltip=field.help, allowed_tags=known, allow_duplicates=False
-        )
+        self.box = widgets.Text(description=typed.label(field), tooltip=field.help, continuous_update=False)
+        self.tags = widgets.TagsInput(allowed_tags=known, allow_duplicates=False, tooltip="Drag into order")
         self.boxes = {
             name: widgets.Checkbox(description=labels.get(name, name), indent=False, tooltip=name) for name in known
         }
         ticks = widgets.Box(list(self.boxes.values()))
         ticks.add_class("costkit-ticks")
-        super().__init__(field, value, changed, [self.tags, ticks])
+        super().__init__(field, value, changed, [self.box, self.tags, ticks])
         self.add_class("costkit-order")
+        self.box.observe(self._typed, "value")
         self.tags.observe(self._dragged, "value")
         for name, box in self.boxes.items():
             box.observe(lambda change, name=name: self._ticked(name, ticked=change["new"]), "value")
 
     def _show(self, value: Any) -> None:
         chosen = self._chosen(str(value or ""))
+        self.box.value = str(value or "")
+        self.box.placeholder = "all that pays, the least effort first"
         self.tags.value = chosen
         for name, box in self.boxes.items():
             box.value = name in chosen
@@ -46,6 +48,10 @@ class OrderControl(Control):
         """The names that a value stands for, those that there are not left out."""
         given = names(text) if text else tuple(self.field.choices)
         return [name for name in dict.fromkeys(given) if name in self.boxes]
+
+    def _typed(self, change: Mapping[str, Any]) -> None:
+        if not self._quiet:
+            self.edit(change["new"].strip())
 
     def _dragged(self, change: Mapping[str, Any]) -> None:
         if not self._quiet:

@@ -45,17 +45,20 @@ STYLE = """<style>
   grid-area: 2 / 1 / 3 / 3; width: 100%; margin: 0; text-align: left }
 .costkit-panel .costkit-control.costkit-refused input, .costkit-panel .costkit-control.costkit-refused select {
   border: 2px solid var(--jp-error-color1, #c62828) }
-.costkit-panel .costkit-controls > .costkit-order { grid-column: 1 / -1; grid-template-columns: minmax(0, 1fr) }
-.costkit-panel .costkit-order > .widget-tagsinput, .costkit-panel .costkit-order > .jupyter-widget-tagsinput {
-  grid-area: 2 / 1 / 3 / 2; display: flex; flex-flow: row wrap; gap: 4px; width: auto; height: auto; margin: 0 }
-.costkit-panel .costkit-order .jupyter-widget-tag { margin: 0; height: auto; line-height: 1.6; white-space: nowrap }
-.costkit-panel .costkit-order .jupyter-widget-taginput { text-align: left; width: 9em; flex: 1 0 9em }
-.costkit-panel .costkit-ticks { grid-area: 3 / 1 / 4 / 2; display: grid; gap: 2px 14px; overflow: visible;
+.costkit-panel .costkit-controls > .costkit-order { grid-column: 1 / -1; gap: 6px;
+  grid-template-columns: minmax(0, 1fr) }
+.costkit-panel .costkit-order > .widget-text input { grid-area: 2 / 1 / 3 / 2; text-align: left }
+.costkit-panel .costkit-order > .jupyter-widget-tagsinput { grid-area: 3 / 1 / 4 / 2; display: flex;
+  flex-flow: row wrap; gap: 4px; width: auto; height: auto; margin: 0 }
+.costkit-panel .costkit-order .jupyter-widget-tag { margin: 0; height: auto; line-height: 1.6; white-space: nowrap;
+  cursor: grab; border: 1px solid var(--jp-border-color1, #bbb) }
+.costkit-panel .costkit-order .jupyter-widget-taginput { text-align: left; width: 9em }
+.costkit-panel .costkit-ticks { grid-area: 4 / 1 / 5 / 2; display: grid; gap: 2px 14px; overflow: visible;
   grid-template-columns: repeat(auto-fill, minmax(190px, 1fr)) }
 .costkit-panel .costkit-ticks .widget-checkbox { width: auto; height: auto; margin: 0; overflow: visible }
 .costkit-panel .costkit-ticks .widget-checkbox label { display: flex; align-items: center; gap: 6px; width: auto;
   font-size: 12px; line-height: 1.5; white-space: normal }
-.costkit-panel .costkit-ticks input { width: auto; margin: 0 }
+.costkit-panel .costkit-control .costkit-ticks input { width: auto; margin: 0 }
 .costkit-panel .costkit-words { container-type: inline-size; width: 100%; margin: 0 }
 .costkit-panel .costkit-words .widget-html-content { width: 100% }
 .costkit-panel .costkit-said { min-height: 92px; box-sizing: border-box; padding: 1px 0 1px 12px;
@@ -101,6 +104,7 @@ STYLE = """<style>
 .costkit-panel .costkit-row .widget-checkbox, .costkit-panel .costkit-row .widget-checkbox label { width: auto }
 .costkit-panel .costkit-row .widget-checkbox label { display: flex; align-items: center; gap: 6px }
 .costkit-panel .costkit-row .widget-checkbox input { margin: 0 }
+.costkit-panel .costkit-tally .costkit-said { min-height: 0 }
 .costkit-panel .costkit-ledger { max-height: 560px; overflow: auto }
 .costkit-panel .costkit-ledger table { border-collapse: collapse; font-size: 12px; line-height: 1.35 }
 .costkit-panel .costkit-ledger th, .costkit-panel .costkit-ledger td { padding: 3px 8px; vertical-align: top;

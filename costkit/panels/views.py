@@ -70,8 +70,8 @@ REPLAN_PLACES = {
     "Published afterwards": 1,
     "Chance of that or less": 1,
     "Saved by price": 1,
-    "Saved by engineering": 1,
-    "Saved by a better size": 2,
+    "Saved by engineering": 2,
+    "Saved by a better size": 1,
     "Nothing ran": 2,
 }
 

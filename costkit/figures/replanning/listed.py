@@ -208,7 +208,8 @@ def evidence_table() -> Table:
         "note": "Note",
         "source": "Source",
     }
-    return Table(rows, "evidence", caption="Measured speed-ups, and the model of a step", columns=columns)
+    caption = "Measured speed-ups, and the model of a step"
+    return Table(rows, "evidence", caption=caption, columns=columns, right=("measured",))
 
 
 def _factor(factor: Range) -> str:
