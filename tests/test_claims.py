@@ -1,5 +1,6 @@
+import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,30 @@ from costkit import architectures, claims, scaling, tables
 from costkit.claims import Checked
 from costkit.units import GB
 
+
+def wide(row: Mapping[str, str]) -> dict[str, str]:
+    """A row with a column for each of its inputs, as a reader's own file may have them."""
+    pairs = (pair.partition("=") for pair in row["inputs"].split(";") if pair.strip())
+    return {**row, "inputs": "", **{name.strip(): text.strip() for name, _, text in pairs}}
+
+
 SCALING, TABLES, MEMORY = claims.scaling_checks(), claims.chinchilla_tables(), claims.memory_checks()
 SPOT = claims.spot_checks()
-LISTED = [*tables.rows("scaling_checks.csv"), *tables.rows("memory_checks.csv"), *tables.rows("spot_checks.csv")]
-ROWS = {row["id"]: row for row in LISTED}
+LISTED = tables.rows("claims.csv")
+ROWS = {row["id"]: wide(row) for row in LISTED}
 OURS = {check.id: check.recomputed for check in MEMORY}
-by_check = pytest.mark.parametrize("check", [*SCALING, *TABLES, *MEMORY, *SPOT], ids=lambda check: check.id)
+LEDGER = claims.ledger()
+ALL = [*{check.id: check for check in (*SCALING, *TABLES, *MEMORY, *SPOT, *LEDGER)}.values()]
+by_check = pytest.mark.parametrize("check", ALL, ids=lambda check: check.id)
+by_single = pytest.mark.parametrize(
+    "check",
+    [
+        one
+        for one in ALL
+        if len(set(one.readings)) <= 1 and "-" not in one.printed.lstrip("-") and not math.isnan(one.published)
+    ],
+    ids=lambda check: check.id,
+)
 
 
 def printed(check: Checked) -> str:
@@ -34,13 +53,13 @@ def judged(published: str, ours: float) -> str:
     return "close" if abs(Decimal(ours) / Decimal(published) - 1) <= Decimal("0.05") else "wrong"
 
 
-@by_check
+@by_single
 def test_a_verdict_is_what_its_numbers_say(check: Checked) -> None:
     """No verdict is typed: each follows from the two figures beside it."""
     assert check.verdict == judged(printed(check), check.recomputed)
 
 
-@by_check
+@by_single
 def test_a_check_shows_the_figure_as_published(check: Checked) -> None:
     """The number beside ours is the one of the table."""
     assert check.published == float(printed(check))
@@ -69,7 +88,7 @@ def holds_before_rounding(check: Checked) -> bool:
     return any(claims.checked(one, claims.KINDS).verdict == "holds" for one in moved)
 
 
-@by_check
+@by_single
 def test_only_what_rounding_explains_is_put_down_to_rounding(check: Checked) -> None:
     """A miss of more than a per cent is no rounding, unless an input that was rounded itself makes up for it."""
     if "rounded" in check.why:
@@ -78,7 +97,7 @@ def test_only_what_rounding_explains_is_put_down_to_rounding(check: Checked) -> 
 
 def test_no_figure_is_called_wrong_without_a_note() -> None:
     """Who is accused of an error is told which."""
-    wrong = [check.id for check in (*SCALING, *MEMORY) if check.verdict == "wrong"]
+    wrong = [check.id for check in ALL if check.verdict == "wrong" and check.id in ROWS]
     assert [name for name in wrong if not ROWS[name]["note"]] == []
 
 
@@ -96,12 +115,13 @@ def test_the_figures_called_wrong_are_these() -> None:
 
 def test_every_kind_of_formula_is_used_and_every_one_used_is_known() -> None:
     """The tables of checks and the formulas behind them name the same kinds."""
-    assert {row["kind"] for row in LISTED} == set(claims.KINDS)
+    assert {kind for row in LISTED for kind in row["kind"].split("|")} == set(claims.KINDS)
 
 
 def test_no_check_is_listed_twice() -> None:
     """Each row of the tables of checks has a name of its own."""
-    assert len(ROWS) == len(LISTED) == len(SCALING) + len(MEMORY) + len(SPOT)
+    assert len(ROWS) == len(LISTED)
+    assert {row["topic"]: 0 for row in LISTED}.keys() >= {"scaling", "memory", "spot", "code", "savings"}
 
 
 def test_every_row_of_the_papers_tables_has_an_id_of_its_own() -> None:
@@ -255,15 +275,10 @@ def missed(name: str, reason: str) -> Any:
         "adamw-bf16-7b",
         "adam8bit-7b",
         "adam8bit-cut",
-        missed("activations-7b-without", "Hugging Face with FlashAttention keeps a fifth less than 80 GB."),
-        missed("activations-7b-without-copies", "With autocast's copies of the weights it is 77 GB: near, but not 80."),
-        missed("activations-7b-without-eager", "Stored attention scores make it twice the 80 GB."),
-        missed("activations-7b-without-fsdp2", "torchtitan's blocks keep about half of the 80 GB."),
-        missed("activations-7b-without-megatron", "Megatron-LM's blocks keep less than half of the 80 GB."),
-        missed("activations-7b-with", "A checkpoint of each layer and the logits are two thirds of the 12 GB."),
-        missed("activations-7b-with-eager", "One layer's attention scores, made again, bring it above 12 GB."),
-        missed("checkpointing-memory", "Full checkpointing saves more of the activations than 60%."),
-        missed("checkpointing-memory-step", "States and the optimizer's step leave less than 60% of the peak to save."),
+        missed("activations-7b-without", "Its readings go from half of the 80 GB to more than twice as much."),
+        missed("activations-7b-with", "Its readings lie on both sides of the 12 GB."),
+        missed("checkpointing-memory", "More of the activations is saved than 60%, and less of the whole peak."),
+        missed("amp-activation-memory", "Casts eat the saving where scores are stored; without, it is a third."),
         missed("adam-7b-text", "Two FP32 moments of 7e9 parameters are 56 GB, not 28."),
         missed("adam-plus-weights-7b", "FP32 moments and BF16 weights of 7e9 parameters are 70 GB, not 56."),
         missed("adafactor-7b", "The row and column factors of a 7B model are megabytes, not 6 GB."),
@@ -321,6 +336,11 @@ def test_recomputing_everything_but_the_head_is_a_little_less_than_a_third() -> 
     )
 
 
+def reading(name: str, **changes: str) -> float:
+    """One reading of a row, in its unit."""
+    return claims.checked({**ROWS[name], "assumption": "", **changes}, claims.KINDS).recomputed
+
+
 def test_activations_are_those_that_pytorch_counts() -> None:
     """Llama-2 7B, one sequence of 2,048, all in BF16: the tracker's, and the loss's two FP32 gradients of logits."""
     llama = architectures.named("llama-2-7b")
@@ -329,23 +349,29 @@ def test_activations_are_those_that_pytorch_counts() -> None:
         for row in tables.rows("tracked_memory.csv")
         if (row["architecture"], row["precision"], row["checkpointing"]) == ("llama-2-7b", "bf16", "none")
     )
-    row = {**ROWS["activations-7b-without"], "micro_batch": "1", "precision": "bf16"}
-    ours = claims.checked(row, claims.KINDS).recomputed * GB
+    one = {"kind": "activations", "attention": "flash", "stack": "huggingface"}
+    ours = reading("activations-7b-without", **one, micro_batch="1", precision="bf16") * GB
     gradients_of_logits = 2 * 4 * 2048 * llama.vocab
     assert ours == pytest.approx(tracked + gradients_of_logits, rel=1e-4)
 
 
 def test_what_is_said_of_the_stacks_is_so() -> None:
-    """Fused attention keeps less than the printed 80 GB on every stack, stored scores about twice as much."""
-    fused = [OURS[f"activations-7b-without{stack}"] for stack in ("", "-fsdp2", "-megatron")]
-    assert max(fused) < 80 < OURS["activations-7b-without-eager"]
-    assert OURS["activations-7b-without-eager"] / 80 == pytest.approx(2, rel=0.1)
+    """Fused attention keeps half of the printed 80 GB in 16 bits, stored scores of Hugging Face twice as much."""
+    name, fused = "activations-7b-without", {"kind": "activations", "attention": "flash"}
+    kept = [reading(name, **fused, stack=stack) for stack in ("huggingface", "fsdp2", "megatron")]
+    stored = reading(name, kind="activations", attention="eager", stack="huggingface")
+    assert max(kept) < 80 < stored
+    assert kept[1] / 80 == pytest.approx(0.5, rel=0.1)
+    assert stored / 80 == pytest.approx(2, rel=0.1)
 
 
 def test_checkpointing_saves_of_activations_what_its_own_rows_say() -> None:
     """The share is that of the two amounts above it, ours of ours."""
-    cut = 1 - OURS["activations-7b-with"] / OURS["activations-7b-without"]
-    assert OURS["checkpointing-memory"] == pytest.approx(100 * cut, rel=1e-12)
+    one = {"attention": "flash", "stack": "huggingface"}
+    kept, all_ = (
+        reading(name, kind="activations", **one) for name in ("activations-7b-with", "activations-7b-without")
+    )
+    assert reading("checkpointing-memory", kind="activations_cut") == pytest.approx(100 * (1 - kept / all_), rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -366,8 +392,9 @@ def test_a_note_that_sets_printed_figures_against_each_other_counts_right(
 
 
 def test_everything_checked_is_checked_together() -> None:
-    """`check` returns the papers' figures, their tables' rows and the lesson's."""
-    assert claims.check() == [*SCALING, *TABLES, *MEMORY, *SPOT]
+    """`check` returns every row of the table, and the rows of the papers' own tables."""
+    found = {check.id: check for check in claims.check()}
+    assert found == {check.id: check for check in ALL}
 
 
 def test_a_reader_s_own_memory_claims_are_checked_in_their_unit(tmp_path: Path) -> None:

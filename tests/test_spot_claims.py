@@ -7,17 +7,15 @@ import pytest
 
 from costkit import claims, tables
 from costkit.claims import Checked, spot
+from tests.test_claims import wide
 
 CHECKS = claims.spot_checks()
-ROWS = {row["id"]: row for row in tables.rows("spot_checks.csv")}
+ROWS = {row["id"]: wide(row) for row in tables.rows("claims.csv") if row["topic"] == "spot"}
 OURS = {check.id: check.recomputed for check in CHECKS}
 by_check = pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.id)
 by_row = pytest.mark.parametrize("name", ROWS)
-INPUTS = [
-    name
-    for name in next(iter(ROWS.values()))
-    if name not in {"id", "kind", "published", "unit", "what", "source", "as_of", "note"}
-]
+ABOUT = {"id", "topic", "kind", "inputs", "published", "unit", "what", "assumption", "source", "as_of", "note"}
+INPUTS = sorted({name for row in ROWS.values() for name in row} - ABOUT)
 
 
 def judged(published: str, ours: float) -> str:
@@ -76,12 +74,13 @@ def test_the_kinds_of_spot_are_among_all() -> None:
 
 def test_no_check_of_spot_is_listed_twice() -> None:
     """Each row has a name of its own."""
-    assert len(ROWS) == len(CHECKS) == len(tables.rows("spot_checks.csv"))
+    assert len(ROWS) == len(CHECKS)
 
 
 def test_checks_of_spot_are_among_all() -> None:
-    """`check` without a file recomputes them too, last."""
-    assert claims.check()[-len(CHECKS) :] == CHECKS
+    """`check` without a file recomputes them too."""
+    found = {check.id: check for check in claims.check()}
+    assert [found[check.id] for check in CHECKS] == CHECKS
 
 
 # By hand.
@@ -141,7 +140,7 @@ def test_each_kind_of_spot_is_checked_from_a_reader_s_file(kind: str, tmp_path: 
     """A claim of three columns and the inputs of its kind has the value of the table's row."""
     row = next(dict(row) for row in ROWS.values() if row["kind"] == kind)
     file = tmp_path / "claims.csv"
-    file.write_text(csv_of({"id": "mine", **{name: row[name] for name in ("kind", "published", *INPUTS)}}))
+    file.write_text(csv_of({"id": "mine", **{name: row.get(name, "") for name in ("kind", "published", *INPUTS)}}))
     (found,) = claims.check(file)
     assert found.recomputed == OURS[row["id"]]
     assert (found.id, found.verdict) == ("mine", judged(row["published"], found.recomputed))
@@ -151,7 +150,7 @@ def test_each_kind_of_spot_is_checked_from_a_reader_s_file(kind: str, tmp_path: 
 def test_a_missing_input_of_spot_is_one_sentence(name: str) -> None:
     """Whichever of its inputs a claim lacks, the sentence names claim and column; a factor may be left out."""
     row = dict(ROWS[name])
-    for column in (one for one in INPUTS if row[one] and one != "time_factor"):
+    for column in (one for one in INPUTS if row.get(one) and one != "time_factor"):
         sentence = f"Claim '{name}' needs a number in column {column}, not ''."
         with pytest.raises(ValueError, match=re.escape(sentence)):
             claims.checked({**row, column: ""}, claims.KINDS)
@@ -162,7 +161,7 @@ def test_a_missing_input_of_spot_is_one_sentence(name: str) -> None:
 def test_an_input_of_spot_that_is_no_number_is_one_sentence(name: str, text: str) -> None:
     """What is no finite number is quoted."""
     row = dict(ROWS[name])
-    column = next(one for one in INPUTS if row[one])
+    column = next(one for one in INPUTS if row.get(one))
     with pytest.raises(ValueError, match=re.escape(f"Claim '{name}' needs a number in column")) as error:
         claims.checked({**row, column: text}, claims.KINDS)
     assert (f"not '{text}'." in str(error.value), "\n" in str(error.value)) == (True, False)
@@ -172,7 +171,7 @@ def test_an_input_of_spot_that_is_no_number_is_one_sentence(name: str, text: str
 def test_a_nought_among_the_inputs_is_a_value_or_one_sentence(name: str) -> None:
     """No input of 0 or below ends in a traceback of another kind."""
     row = dict(ROWS[name])
-    for column in (one for one in INPUTS if row[one]):
+    for column in (one for one in INPUTS if row.get(one)):
         for text in ("0", "-1"):
             try:
                 found = claims.checked({**row, column: text}, claims.KINDS)

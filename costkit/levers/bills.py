@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -43,9 +44,9 @@ def bills(baseline: Baseline, levers: Sequence[Lever], on: Flags, z: Floats | No
     def kept(acts: Callable[[str], bool]) -> Floats:
         return _product([one for one in left if acts(one.target)], shape)
 
-    time = np.zeros(shape)
+    time, whole = np.zeros(shape), math.fsum(baseline.shares.values())  # 1, but for what the shares were rounded by
     for name, share in baseline.shares.items():
-        time += share * kept(lambda target, name=name: acts_on(target, name))  # type: ignore[misc]
+        time += share / whole * kept(lambda target, name=name: acts_on(target, name))  # type: ignore[misc]
     price, work, o = kept(PRICE.__eq__), kept(WORK.__eq__), baseline.overhead_fraction
     total: Floats = baseline.usd * work * time * ((1 - o) * price + o)
     return total

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from costkit import tables
 from costkit.levers.baseline import Baseline
 from costkit.levers.bills import Floats, bills
 from costkit.levers.lever import Lever, check_levers, in_order
@@ -69,7 +70,7 @@ def waterfall(
 
     Raises:
         ValueError: An order names a lever twice, a lever acts on a component that the baseline does not have, two
-            differ under one name.
+            differ under one name, there is not one draw.
         UnknownName: The order names a lever that there is not.
 
     >>> from costkit.levers import lever
@@ -77,6 +78,8 @@ def waterfall(
     >>> [round(step.usd.mid) for step in found.steps], found.end_usd.mid
     ([25000, 10000], 10000.0)
     """
+    if n_draws < 1:
+        raise ValueError(f"n_draws is {n_draws!r}; a band needs 1 draw or more")
     chosen = in_order(check_levers(baseline, levers), order)
     z = draws(chosen, rng or np.random.default_rng(0), n_draws)
     on = np.tri(len(chosen) + 1, len(chosen), -1, dtype=bool)
@@ -91,8 +94,13 @@ def waterfall(
 
 
 def draws(levers: Sequence[Lever], rng: np.random.Generator, n_draws: int) -> Floats:
-    """How well each lever works in each draw, in standard deviations, shape (levers, draws)."""
-    return rng.standard_normal((len(levers), n_draws))
+    """How well each lever works in each draw, in standard deviations, shape (levers, draws).
+
+    A lever's draws follow from its name and the `rng` alone: not from its place, nor from which others there are.
+    """
+    seed = int(rng.integers(2**63))
+    rows = [np.random.default_rng([seed, *one.name.encode()]).standard_normal(n_draws) for one in levers]
+    return np.array(rows).reshape(len(levers), n_draws)
 
 
 def _ranges(drawn: Floats, middle: Floats) -> list[Range]:
@@ -105,12 +113,13 @@ def _ranges(drawn: Floats, middle: Floats) -> list[Range]:
 
 
 def without(found: Waterfall, name: str) -> Waterfall:
-    """The same waterfall without one of its levers, the others in their order.
+    """The same waterfall without one of its levers, the others in their order; `UnknownName` where it has none such.
 
     >>> from costkit.levers import lever
     >>> found = waterfall(Baseline(100), [lever("a", {"time": 0.5}), lever("b", {"price": 0.4})])
     >>> without(found, "a").end_usd.mid
     40.0
     """
+    tables.lookup("lever", name, dict.fromkeys(found.order))
     kept = [one for one in found.levers if one.name != name]
     return waterfall(found.baseline, kept)

@@ -88,7 +88,8 @@ def measured_lever(name: str, speedup: Range | float, *, of: str, baseline: Base
 
     With a share s of the time, a run that is f times as fast leaves k of the component: 1/f = 1 - s + s k.
 
-    Raises `ValueError` of one sentence where the run would save more than the component's whole share.
+    Raises `ValueError` of one sentence where the run would save more than the component's whole share, where that takes
+    no time, and for a speed-up that is not above 0 or is upside down.
 
     >>> run = Baseline(50_000, shares={"attention": 0.5, "matmul": 0.5})
     >>> measured_lever("flash", 1.6, of="attention", baseline=run).effects[0].keep.mid
@@ -98,7 +99,14 @@ def measured_lever(name: str, speedup: Range | float, *, of: str, baseline: Base
     share = baseline.share(of)
     if not factor.low > 0:
         raise ValueError(f"lever '{name}' has a speed-up of {factor.low:g}; it must be above 0: 1 changes nothing")
+    if not factor.low <= factor.mid <= factor.high:
+        raise ValueError(
+            f"lever '{name}' has a speed-up of {factor.low:g}, {factor.mid:g}, {factor.high:g}; low, mid and high must"
+            " rise"
+        )
     _require(name, of, baseline)
+    if share == 0:
+        raise ValueError(f"lever '{name}' acts on {of}, which takes none of the baseline's time: no speed-up is there")
     saved = 1 - 1 / factor.high
     if saved >= share:
         raise ValueError(
