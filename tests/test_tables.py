@@ -20,6 +20,7 @@ from costkit.units import GB, GIB, HOUR, TFLOP
 KEYS = {
     "architectures.csv": ("name",),
     "chinchilla_table_a9.csv": ("n_params_printed",),
+    "claims.csv": ("id",),
     "critical_batch.csv": ("name",),
     "gpus.csv": ("name",),
     "hardware_failures.csv": ("run",),
@@ -39,7 +40,6 @@ KEYS = {
     "quotes.csv": ("gpu", "provider", "purchase", "instance_type", "region", "zone", "as_of", "source"),
     "scaling_laws.csv": ("name",),
     "sources.csv": ("key",),
-    "spot_checks.csv": ("id",),
     "spot_traces.csv": ("name",),
     "storage_prices.csv": ("name",),
     "termination_notices.csv": ("provider",),
@@ -783,9 +783,19 @@ def test_storage_prices_are_of_one_thing() -> None:
         assert 0.005 <= float(row["usd_per_gb_month"] or row["usd_per_gb"]) <= 0.1
 
 
+def test_every_kind_of_claim_is_explained() -> None:
+    """data/README.md names every formula of claims.csv, but for those that are named after what they return."""
+    text = tables.path("README.md").read_text(encoding="utf-8")
+    told = set(re.findall(r"`([a-z0-9_]+)`", text))
+    used = {
+        kind for row in tables.rows("claims.csv") if row["topic"] != "scaling" for kind in row["kind"].split("|")
+    } - {"training_flop"}
+    assert used - told == set()
+
+
 def test_spot_checks_name_their_unit() -> None:
     """A claim has a number as printed, and the unit that its kind ends in."""
-    for row in tables.rows("spot_checks.csv"):
+    for row in (row for row in tables.rows("claims.csv") if row["topic"] == "spot"):
         assert float(row["published"]) > 0
         assert row["what"] != ""
         unit = {"usd": "USD", "percent": "%", "h": "h", "interval": "minutes"}.get(row["kind"].rsplit("_", 1)[-1], "h")
