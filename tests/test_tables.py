@@ -27,6 +27,10 @@ KEYS = {
     "interruption_buckets.csv": ("instance_type", "region"),
     "interruption_rates.csv": ("provider", "bucket"),
     "korthikanti_figure_1.csv": ("model", "checkpointing"),
+    "kernel_traffic.csv": ("kernels", "bits", "tensor"),
+    "lever_chain.csv": ("place",),
+    "lever_evidence.csv": ("id",),
+    "levers.csv": ("key",),
     "life_laws.csv": ("law", "parameter"),
     "measured_memory.csv": ("id",),
     "measured_phase_peaks.csv": ("id",),
@@ -41,6 +45,7 @@ KEYS = {
     "scaling_laws.csv": ("name",),
     "sources.csv": ("key",),
     "spot_traces.csv": ("name",),
+    "step_constants.csv": ("name",),
     "storage_prices.csv": ("name",),
     "termination_notices.csv": ("provider",),
     "tracked_memory.csv": (

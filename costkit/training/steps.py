@@ -200,8 +200,12 @@ def exchange_s(
 
 @functools.cache
 def _traffic(kernels: str, bits: int, tensor: str) -> float:
-    found = {(row["kernels"], row["bits"], row["tensor"]): row for row in tables.rows("kernel_traffic.csv")}
-    return float(found[kernels, str(bits), tensor]["bytes_per_element"])
+    found = {
+        row["kernels"]: float(row["bytes_per_element"])
+        for row in tables.rows("kernel_traffic.csv")
+        if (row["bits"], row["tensor"]) == (str(bits), tensor)
+    }
+    return tables.lookup("kernel traffic", kernels, found)
 
 
 @functools.cache
