@@ -287,6 +287,132 @@ def test_no_lever_is_the_bill() -> None:
     assert (found.end_usd, found.steps, levers.shapley(Baseline(100), [])) == (Range.exact(100), (), {})
 
 
+def test_one_part_of_a_component_leaves_the_others() -> None:
+    """A lever on the scores does nothing to the products."""
+    run = Baseline(100, {"attention.products": 0.3, "attention.scores": 0.2, "idle": 0.5})
+    assert levers.waterfall(run, [lever("flash", {"attention.scores": 0.5})]).end_usd.mid == pytest.approx(90)
+
+
+def test_a_component_may_take_no_time() -> None:
+    """A lever on it is allowed, and saves nothing."""
+    run = Baseline(100, {"matmul": 1.0, "idle": 0.0})
+    assert levers.waterfall(run, [lever("busy", {"idle": 0.2})]).end_usd.mid == 100
+
+
+def test_levers_made_in_one_slot_count_once() -> None:
+    """Also those that come from a measured speed-up."""
+    run = Baseline(100, {"matmul": 1.0})
+    same = [lever("a", {"matmul": 0.5}, slot="format"), lever("b", {"matmul": 0.5}, slot="format")]
+    measured = levers.measured_lever("c", 2.0, of="time", baseline=run, slot="format")
+    assert levers.waterfall(run, [*same, measured]).end_usd.mid == pytest.approx(50)
+
+
+def test_shares_that_were_rounded_leave_the_bill_as_it_is() -> None:
+    """They need not sum to 1 to the last digit."""
+    run = Baseline(50e6, {"matmul": 0.5, "idle": 0.5 + 9e-7})
+    assert levers.waterfall(run, [lever("nothing", {"time": 1.0})]).end_usd.mid == pytest.approx(50e6, rel=1e-12)
+
+
+@pytest.mark.parametrize(("other_keep", "is_shared"), [(0.95, False), (0.85, True), (1.15, True)])
+def test_credit_is_shared_where_first_and_last_differ_by_a_tenth(other_keep: float, *, is_shared: bool) -> None:
+    """Whichever of the two is larger."""
+    found = [lever("mine", {"time": 0.5}), lever("other", {"price": other_keep})]
+    assert levers.attribution(Baseline(100), found)[0].is_shared is is_shared
+
+
+def test_sixteen_levers_can_be_averaged_over_all_orders() -> None:
+    """As many as that still add up to the drop."""
+    found = [lever(str(index), {"time": 0.9}) for index in range(16)]
+    assert sum(levers.shapley(Baseline(100), found).values()) == pytest.approx(100 * (1 - 0.9**16))
+
+
+@given(baseline=baselines(), keep=st.lists(st.floats(0.05, 1.0), min_size=4, max_size=4), overlap=st.booleans())
+def test_no_credit_is_above_the_share_of_what_a_lever_acts_on(
+    baseline: Baseline, keep: list[float], *, overlap: bool
+) -> None:
+    """First, last or on average, among levers of which none makes anything slower."""
+    targets = ("matmul", "attention", "communication", levers.PRICE)
+    slot = "same" if overlap else ""
+    found = [
+        lever("a", {"matmul": keep[0]}, slot=slot),
+        lever("b", {"attention": keep[1], "matmul": keep[3]}, slot=slot),
+        lever("c", {"communication": keep[2]}),
+        lever("d", {levers.PRICE: keep[3]}),
+    ]
+    at_most = {target: baseline.share(target) for target in targets} | {levers.PRICE: 1 - baseline.overhead_fraction}
+    for one, credit in zip(found, levers.attribution(baseline, found), strict=True):
+        most = baseline.usd * sum(at_most[effect.target] for effect in one.effects) * (1 + 1e-9)
+        assert max(credit.first_usd, credit.last_usd, credit.shapley_usd) <= most
+
+
+# Draws.
+
+
+@given(baseline=baselines(), found=several(least=1), data=st.data())
+def test_the_order_does_not_change_one_draw_of_the_end(
+    baseline: Baseline, found: list[Lever], data: st.DataObject
+) -> None:
+    """Dragging a lever to another place leaves the band where it is."""
+    names = data.draw(st.permutations([one.name for one in found]))
+    one, other = levers.waterfall(baseline, found, n_draws=8), levers.waterfall(baseline, found, names, n_draws=8)
+    assert other.end_draws_usd == pytest.approx(one.end_draws_usd, rel=1e-9)
+
+
+def test_a_lever_works_as_well_in_each_draw_whatever_others_there_are() -> None:
+    """So that two plans differ by what was changed in them, and not by chance."""
+    wide, exact = lever("a", {"time": Range(0.2, 0.5, 0.9)}), lever("b", {"price": 0.5})
+    alone = levers.waterfall(Baseline(100), [wide]).end_draws_usd
+    beside = levers.waterfall(Baseline(100), [exact, wide]).end_draws_usd
+    assert beside == pytest.approx(alone / 2)
+
+
+def test_two_levers_work_well_or_badly_on_their_own() -> None:
+    """Their draws have no correlation, within 4 standard errors."""
+    first, second = (
+        np.log(levers.waterfall(Baseline(100), [lever(name, {"time": Range(0.25, 0.5, 1.0)})]).end_draws_usd)
+        for name in "ab"
+    )
+    assert abs(np.corrcoef(first, second)[0, 1]) < 4 / math.sqrt(len(first))
+
+
+def test_a_generator_gives_the_same_draws_from_the_same_seed() -> None:
+    """And other draws when it is used again."""
+    found, rng = [lever("a", {"time": Range(0.2, 0.5, 0.9)})], np.random.default_rng(7)
+    one, next_one = (levers.waterfall(Baseline(100), found, rng=rng).end_draws_usd for _ in range(2))
+    same = levers.waterfall(Baseline(100), found, rng=np.random.default_rng(7)).end_draws_usd
+    assert np.array_equal(one, same)
+    assert not np.array_equal(one, next_one)
+
+
+def test_what_may_be_left_more_is_saved_less() -> None:
+    """The band of a saving is that of the bill, seen from the baseline."""
+    (step,) = levers.waterfall(Baseline(100), [lever("a", {"time": Range(0.2, 0.5, 0.9)})]).steps
+    assert step.saved_usd.low == pytest.approx(100 - step.usd.high)
+    assert step.saved_usd.high == pytest.approx(100 - step.usd.low)
+
+
+@given(name=st.text(min_size=1, max_size=8))
+def test_one_draw_still_has_the_middle_within_its_band(name: str) -> None:
+    """Wherever it falls."""
+    end = levers.waterfall(Baseline(100), [lever(name, {"time": Range(0.2, 0.5, 0.9)})], n_draws=1).end_usd
+    assert end.low <= end.mid == 50 <= end.high
+
+
+@given(keep=keeps(), factor=st.floats(1.0, 3.0))
+def test_a_wider_range_has_a_wider_band(keep: Range, factor: float) -> None:
+    """On both sides of the middle."""
+    wider = Range(keep.low / factor, keep.mid, keep.high * factor)
+    one, other = (levers.waterfall(Baseline(100), [lever("a", {"time": left})]).end_usd for left in (keep, wider))
+    assert other.low <= one.low * (1 + 1e-9)
+    assert other.high >= one.high * (1 - 1e-9)
+
+
+def test_a_bill_that_is_certain_is_at_or_below_itself() -> None:
+    """The chance of exactly that bill is all of it."""
+    found = levers.waterfall(Baseline(100), [lever("a", {"time": 0.5})])
+    assert [found.chance_at_or_below(usd) for usd in (found.end_usd.mid, 49.99)] == [1.0, 0.0]
+
+
 # Sentences.
 
 RUN = Baseline(100, {"matmul": 0.6, "idle": 0.4})
@@ -303,6 +429,10 @@ RUN = Baseline(100, {"matmul": 0.6, "idle": 0.4})
             lambda: lever("a", {"time": Range(0.9, 0.5, 0.2)}),
             "leaves 0.9, 0.5, 0.2 of time; low, mid and high must rise",
         ),
+        (lambda: lever("a", {"time": Range(0.0, 0.5, 0.9)}), "lever 'a' leaves 0.5 of time (from 0 to 0.9)"),
+        (lambda: lever("a", {"time": Range(0.2, 0.5, math.inf)}), "lever 'a' leaves 0.5 of time (from 0.2 to inf)"),
+        (lambda: lever("a", {"time": Range(0.5, 0.4, 0.6)}), "leaves 0.5, 0.4, 0.6 of time; low, mid and high must"),
+        (lambda: lever("a", {"time": Range(0.5, 0.7, 0.6)}), "leaves 0.5, 0.7, 0.6 of time; low, mid and high must"),
         (lambda: lever("a", {"matmull": 0.5}), "no component 'matmull'. Did you mean 'matmul'?"),
         (lambda: lever("a", {"time": 0.5}, group="prise"), "no group of levers 'prise'. Did you mean 'price'?"),
         (
@@ -342,6 +472,50 @@ RUN = Baseline(100, {"matmul": 0.6, "idle": 0.4})
             lambda: levers.measured_lever("flash", 0.0, of="idle", baseline=RUN),
             "a speed-up of 0; it must be above 0",
         ),
+        (
+            lambda: levers.measured_lever("flash", math.nan, of="idle", baseline=RUN),
+            "lever 'flash' has a speed-up of nan; it must be above 0: 1 changes nothing",
+        ),
+        (
+            lambda: levers.measured_lever("flash", Range(-1.0, 1.1, 1.2), of="idle", baseline=RUN),
+            "lever 'flash' has a speed-up of -1; it must be above 0: 1 changes nothing",
+        ),
+        (
+            lambda: levers.measured_lever("flash", Range(1.5, 1.2, 1.1), of="idle", baseline=RUN),
+            "lever 'flash' has a speed-up of 1.5, 1.2, 1.1; low, mid and high must rise",
+        ),
+        (
+            lambda: levers.measured_lever("flash", Range(1.1, 1.2, 1.8), of="idle", baseline=RUN),
+            "which saves 44% of its time; idle is 40% of it, and no more than that can be saved there",
+        ),
+        (
+            lambda: levers.measured_lever("flash", 2.0, of="idle", baseline=Baseline(9, {"matmul": 0.5, "idle": 0.5})),
+            "which saves 50% of its time; idle is 50% of it, and no more than that can be saved there",
+        ),
+        (
+            lambda: levers.measured_lever("slow", 0.9, of="idle", baseline=Baseline(9, {"matmul": 1.0, "idle": 0.0})),
+            "lever 'slow' acts on idle, which takes none of the baseline's time: no speed-up is there",
+        ),
+        (
+            lambda: levers.measured_lever("spot", 0.9, of="price", baseline=RUN),
+            "lever 'spot' acts on price, which takes none of the baseline's time: no speed-up is there",
+        ),
+        (
+            lambda: levers.waterfall(Baseline(9, {"attention": 1.0}), [lever("a", {"attention.scores": 0.5})]),
+            "lever 'a' acts on attention.scores, which the baseline does not have; it has attention",
+        ),
+        (lambda: levers.waterfall(RUN, [], n_draws=0), "n_draws is 0; a band needs 1 draw or more"),
+        (
+            lambda: levers.without(levers.waterfall(RUN, [lever("bf16", {"time": 0.5})]), "bf17"),
+            "no lever 'bf17'. Did you mean 'bf16'?",
+        ),
+        (lambda: Baseline(100, {"matmul": 0.9999}), "the shares of the time sum to 0.9999; they must sum to 1"),
+        (lambda: Baseline(100, overhead_fraction=-0.1), "overhead_fraction is -0.1; it must be a fraction from 0"),
+        (
+            lambda: levers.listed(46_000, STORY),
+            "the listed savings come to $46,000, 100% of the bill of $46,000; savings multiply and never add",
+        ),
+        (lambda: levers.listed(0, {}), "baseline_usd must be a positive, finite number of US dollars, not 0."),
         (lambda: levers.measured_lever("a", 1.1, of="attention", baseline=RUN), "which the baseline does not have"),
         (lambda: levers.shapley(RUN, [lever(str(n), {"time": 0.9}) for n in range(17)]), "there are 17 levers"),
         (
@@ -392,3 +566,26 @@ def test_a_measured_speed_up_is_the_ratio_of_its_rows(change: str, low: float, h
     found = levers.speedup(change)
     assert found.low == pytest.approx(low)
     assert found.high >= high * (1 - 1e-9)
+
+
+def test_a_measured_speed_up_has_the_median_of_its_rows_in_the_middle() -> None:
+    """One row that is far off does not move it, and a row that is a range counts from its own low."""
+    rows = [one.factor for one in levers.evidence() if one.change == "eager to compiled"]
+    found = levers.speedup("eager to compiled")
+    assert found.mid == np.median([row.mid for row in rows])
+    assert (found.low, found.high) == (min(row.low for row in rows), max(row.high for row in rows))
+
+
+def test_a_range_that_was_measured_has_its_geometric_mean_in_the_middle() -> None:
+    """Factors multiply."""
+    ranges = [one.factor for one in levers.evidence() if one.before is None]
+    assert ranges
+    assert all(row.mid == pytest.approx(math.sqrt(row.low * row.high)) for row in ranges)
+
+
+def test_listed_savings_are_kept_as_they_were_given() -> None:
+    """Later changes of the mapping do not reach them."""
+    given_usd = {"spot": 25_000.0}
+    found = levers.listed(50_000, given_usd)
+    given_usd["spot"] = 1.0
+    assert found.added_usd == 25_000
