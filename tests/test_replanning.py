@@ -1,0 +1,552 @@
+import json
+import math
+import re
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from costkit import cli, figures, levers, panels, plan, training, units
+from costkit.plan import PlanError, Replan
+from costkit.plan.replanning import readings
+from costkit.plan.replanning.batches import largest, room
+from tests.commands import told
+
+CASE = plan.read("case-50k")
+ANSWER = plan.replan(CASE)
+STORY = ("spot", "bf16", "checkpointing", "adamw-8bit", "compute-optimal")
+
+
+def case(**changes: object) -> Replan:
+    """The case with some keys changed: `levers__order` is `levers.order`."""
+    return plan.replan(plan.replace(CASE, {key.replace("__", "."): value for key, value in changes.items()}))
+
+
+def offer(answer: Replan, name: str) -> plan.replanning.Offer:
+    """One lever as a plan has it."""
+    return next(one for one in answer.offers if one.name == name)
+
+
+# The case.
+
+
+def test_the_case_starts_at_its_published_bill() -> None:
+    """50,000 dollars, of which 15.4% are not GPU time."""
+    assert ANSWER.at is not None
+    assert (ANSWER.usd, ANSWER.at.overhead_fraction, ANSWER.final_usd) == (50_000, 0.154, 11_800)
+
+
+def test_the_shares_are_what_the_counter_and_the_restarts_leave() -> None:
+    """52% busy, three restarts of 18 GPU-hours, the rest idle."""
+    assert ANSWER.at is not None
+    restarts = 3 * 18 / ANSWER.at.final.run.gpu_hours.mid
+    assert ANSWER.at.busy_fraction == pytest.approx(0.52)
+    assert ANSWER.at.shares["checkpoint_restart"] == pytest.approx(restarts)
+    assert ANSWER.at.shares["idle"] == pytest.approx(1 - 0.52 - restarts)
+
+
+def test_the_model_of_a_step_agrees_with_the_counter() -> None:
+    """Without being told, it finds the GPUs busy for about as long as the driver counted."""
+    assert ANSWER.at is not None
+    assert ANSWER.at.modelled_fraction == pytest.approx(0.52, rel=0.2)
+
+
+def test_the_story_s_levers_are_pulled_in_its_order() -> None:
+    """Also the one that does nothing here, so that it stands beside what was told of it."""
+    assert ANSWER.waterfall is not None
+    assert ANSWER.waterfall.order == STORY
+    assert ANSWER.waterfall.steps[-1].saved_usd == units.Range.exact(0.0)
+
+
+def test_the_parts_of_the_drop_sum_to_it() -> None:
+    """Price, engineering, size, and what no lever earns."""
+    parts = sum(ANSWER.group_usd(group) for group in levers.GROUPS)
+    assert parts + (ANSWER.unexplained_usd or 0) == pytest.approx(50_000 - 11_800, abs=0.01)
+
+
+def test_the_first_sentence_says_price_engineering_and_arithmetic() -> None:
+    """With the amounts of the answer."""
+    price, engineering = (units.usd(ANSWER.group_usd(group)) for group in ("price", "engineering"))
+    assert ANSWER.headline.startswith("Of the $38,200 between $50,000 and $11,800, ")
+    assert f"{price} is price and {engineering} is engineering" in ANSWER.headline
+    assert f"{units.usd(ANSWER.unexplained_usd or 0)} is arithmetic that no lever earns" in ANSWER.headline
+
+
+def test_a_story_that_comes_out_is_told_so() -> None:
+    """Where the levers end at the published bill or below, nothing is left for arithmetic."""
+    found = case(case__published_final_usd=40_000.0)
+    assert "all can be had" in found.headline
+    assert (found.chance or 0) > 0.9
+
+
+def test_the_arithmetic_names_each_figure_that_does_not_fit() -> None:
+    """GPU-hours times price, whose price that is, five days, and the listed savings added and multiplied."""
+    for words in (
+        "32 GPUs for 18.0 days at $3.06 are $42,301, not $50,000",
+        "$3.06 is a list price of V100-SXM2-16GB, and of no A100-SXM4-80GB",
+        "$11,800 is what they cost for 5.02 days at that price",
+        "the listed savings sum to $46,000, where the bills differ by $38,200, and would leave $4,000",
+        "multiplied, they leave $15,918",
+    ):
+        assert words in ANSWER.arithmetic
+
+
+def test_what_ran_for_none_of_the_time_caps_every_software_lever() -> None:
+    """All engineering of the plan together saves less than the busy share."""
+    found = case(levers__order="bf16, flash, compile, adamw-8bit, checkpointing, fused-adamw")
+    assert found.waterfall is not None
+    assert found.waterfall.end_usd.mid > (1 - 0.52) * 50_000
+
+
+def test_the_order_of_the_plan_changes_no_end() -> None:
+    """Reversed, the story ends where it did."""
+    found = case(levers__order=", ".join(reversed(STORY)))
+    assert found.waterfall is not None
+    assert ANSWER.waterfall is not None
+    assert found.waterfall.end_usd.mid == pytest.approx(ANSWER.waterfall.end_usd.mid, rel=1e-12)
+
+
+# Levers.
+
+
+def test_bf16_halves_the_products_of_tf32() -> None:
+    """312 TFLOP/s over 156, and less of what is moved."""
+    (lever,) = [one.lever for one in ANSWER.offers if one.name == "bf16"]
+    assert lever is not None
+    keeps = {effect.target: effect.keep.mid for effect in lever.effects}
+    assert keeps["matmul"] == pytest.approx(0.5)
+    assert 0.5 < keeps["memory_bound"] < keeps["attention.scores"] < 1
+
+
+def test_a_modelled_effect_is_as_wide_as_measured_gains_are() -> None:
+    """The kept share to the powers of the band."""
+    band = training.gain_band()
+    lever = offer(ANSWER, "bf16").lever
+    assert lever is not None
+    keep = next(effect.keep for effect in lever.effects if effect.target == "matmul")
+    assert keep.low == pytest.approx(keep.mid**band.high)
+    assert keep.high == pytest.approx(keep.mid**band.low)
+
+
+@pytest.mark.parametrize(
+    ("changes", "name", "why"),
+    [
+        ({}, "tf32", "computes in tf32 already"),
+        ({"memory.precision": "bf16-mixed"}, "bf16", "computes in bf16-mixed already"),
+        ({}, "fp8", "A100-SXM4-80GB has no FP8"),
+        ({"memory.precision": "bf16-mixed", "memory.attention": "flash"}, "flash", "has it already"),
+        ({"memory.checkpointing": "full"}, "checkpointing", "has it already"),
+        ({}, "selective", "does not recompute everything"),
+        ({"memory.optimizer": "adamw-8bit"}, "adamw-8bit", "optimizer is adamw-8bit"),
+        ({"memory.optimizer_step": "fused"}, "fused-adamw", "has it already"),
+        ({"market.purchase": "spot"}, "spot", "bought so already"),
+        ({}, "provider", "no more than the middle of its quotes"),
+        ({}, "compute-optimal", "best one already"),
+        ({"model.pretrained": True}, "compute-optimal", "a fine-tune has the size"),
+        ({"training.law": "hoffmann-2022-approach-1"}, "compute-optimal", "predicts no loss"),
+    ],
+)
+def test_a_lever_that_is_not_there_says_why(changes: dict[str, object], name: str, why: str) -> None:
+    """What is on already, or what the plan cannot have."""
+    found = offer(plan.replan(plan.replace(CASE, changes)), name)
+    assert found.lever is None
+    assert why in found.told
+
+
+def test_tf32_is_there_where_the_case_says_that_it_was_off() -> None:
+    """The flag is a lever only before it is set, and BF16 is worth more then."""
+    found = case(case__tf32_enabled=False, levers__order="tf32, bf16")
+    assert found.waterfall is not None
+    tf32, bf16 = found.waterfall.steps
+    assert tf32.saved_usd.mid > bf16.saved_usd.mid > 0
+    assert case(case__tf32_enabled=False, levers__order="bf16, tf32").waterfall.steps[1].saved_usd.mid == 0  # type: ignore[union-attr]
+
+
+def test_products_in_plain_fp32_cannot_have_been_that_fast() -> None:
+    """3B on 60B tokens in 18 days is more than FP32 gives without tensor cores, and the answer says so."""
+    assert any("can't all be right" in words for words in case(case__tf32_enabled=False).warnings)
+
+
+def test_flash_attention_does_nothing_without_bf16() -> None:
+    """Before it nothing, after it something; the end is the same."""
+    first, last = case(levers__order="flash, bf16"), case(levers__order="bf16, flash")
+    assert first.waterfall is not None
+    assert last.waterfall is not None
+    assert first.waterfall.steps[0].saved_usd.mid == pytest.approx(0, abs=1e-9)
+    assert last.waterfall.steps[1].saved_usd.mid > 0
+    assert first.waterfall.end_usd.mid == pytest.approx(last.waterfall.end_usd.mid)
+
+
+def test_recomputation_alone_costs_and_pays_beside_8_bit_adam() -> None:
+    """Its second forward pass is charged, and the micro-batch credited that the memory calculator finds."""
+    alone = case(levers__order="checkpointing").waterfall
+    assert alone is not None
+    assert alone.end_usd.mid > 50_000
+    credit = {one.name: one for one in case(levers__order="adamw-8bit, checkpointing").credits}
+    assert credit["checkpointing"].last_usd > credit["checkpointing"].first_usd
+
+
+def test_the_larger_micro_batch_is_one_that_fits() -> None:
+    """Never more than the memory calculator allows with the same changes."""
+    at = ANSWER.at
+    assert at is not None
+    adam, again = {"optimizer": "adamw-8bit", "optimizer_step": None}, {"checkpointing": "full"}
+    found = room(at, {"adamw-8bit": adam, "checkpointing": again}).together
+    assert found is not None
+    assert CASE.memory.micro_batch < found.micro_batch <= largest(at, **adam, **again)
+
+
+def test_a_larger_batch_needs_more_tokens() -> None:
+    """1 + B / B_c over what it was: the micro-batch is not free."""
+    at = ANSWER.at
+    assert at is not None
+    found = room(at, {"checkpointing": {"checkpointing": "full", "optimizer": "adamw-8bit", "optimizer_step": None}})
+    assert found.together is not None
+    assert found.together.tokens_ratio > 1
+
+
+def test_a_plan_that_names_its_batch_gains_nothing_by_a_larger_micro_batch() -> None:
+    """It only replaces accumulation."""
+    found = case(memory__effective_batch=256, levers__order="adamw-8bit, checkpointing")
+    lever = offer(found, "checkpointing").lever
+    assert lever is not None
+    assert {effect.target for effect in lever.effects} == {
+        "matmul",
+        "attention.products",
+        "attention.scores",
+        "memory_bound",
+    }
+
+
+def test_spot_saves_the_discount_less_interruptions_and_not_of_the_overhead() -> None:
+    """60% off, less what is lost, of the 84.6% that are GPU time."""
+    found = case(levers__order="spot").waterfall
+    assert found is not None
+    most = 0.6 * (1 - 0.154) * 50_000
+    assert 0.8 * most < found.steps[0].saved_usd.mid < most
+    assert found.steps[0].usd.low < found.steps[0].usd.mid < found.steps[0].usd.high
+
+
+def test_another_provider_and_spot_are_one_way_of_buying() -> None:
+    """Both together save what the better one saves."""
+    dear = {"hardware.usd_per_gpu_hour": 5.0, "levers.order": "provider"}
+    provider, spot, both = (
+        plan.replan(plan.replace(CASE, {**dear, "levers.order": order})).waterfall
+        for order in ("provider", "spot", "provider, spot")
+    )
+    assert provider is not None
+    assert spot is not None
+    assert both is not None
+    assert both.end_usd.mid == pytest.approx(min(provider.end_usd.mid, spot.end_usd.mid))
+
+
+def test_without_an_order_all_that_pays_is_pulled() -> None:
+    """The least effort first, none that costs, none that costs elsewhere."""
+    found = case(levers__order="")
+    assert found.waterfall is not None
+    ranks = [levers.known()[name].effort_rank for name in found.waterfall.order]
+    assert ranks == sorted(ranks)
+    assert all(one.last_usd > 0 for one in found.credits)
+    assert not any(offer(found, name).price for name in found.waterfall.order)
+
+
+def test_a_larger_model_is_no_saving_unless_it_is_asked_for() -> None:
+    """Llama 3 8B is over-trained on purpose: the best size for its loss is dearer to serve."""
+    found = plan.replan(plan.read("llama-3-8b"))
+    assert found.waterfall is not None
+    assert "compute-optimal" not in found.waterfall.order
+    assert "dearer to serve" in offer(found, "compute-optimal").told
+
+
+def test_none_pulls_none() -> None:
+    """The bill stays, and everything is left to be had."""
+    found = case(levers__order="none")
+    assert found.headline == "No lever is pulled: the bill stays at $50,000."
+    assert {one.offer.name for one in found.left} >= {"spot", "bf16", "busy"}
+
+
+def test_what_remains_comes_with_the_least_effort_first() -> None:
+    """A flag before a week."""
+    ranks = [one.offer.about.effort_rank for one in ANSWER.left]
+    assert ranks == sorted(ranks)
+    assert "Keep the GPUs busy" in ANSWER.remaining
+
+
+def test_an_assumed_effect_is_said_to_be_one() -> None:
+    """Nobody measured what keeping the GPUs busy brings."""
+    assert any("assumption: Keep the GPUs busy" in words for words in case(levers__order="busy").warnings)
+
+
+def test_a_measured_wait_for_input_is_a_component() -> None:
+    """0.4 of 2.0 seconds of a step are a fifth of its time."""
+    changes = {
+        "training.step_s": 2.0,
+        "training.loader_wait_s": 0.4,
+        "training.batch_tokens": 2e5,
+        "case.gpu_utilisation_fraction": 0.6,
+    }
+    found = plan.replan(plan.replace(CASE, changes))
+    assert found.at is not None
+    assert found.at.baseline.share("input_wait") == pytest.approx(0.2, rel=0.02)
+
+
+def test_a_run_that_never_finishes_has_no_bill_and_no_traceback() -> None:
+    """Every sentence and table is there all the same."""
+    found = case(market__purchase="spot", market__node_life_h=0.01)
+    assert found.waterfall is None
+    assert "practically never finishes" in found.headline
+    for words in (found.arithmetic, found.time, found.order_told, found.odds, found.remaining, found.readings_told):
+        assert words
+    assert figures.png(figures.replanning.waterfall(found))
+    assert found.rows() == []
+
+
+# Readings.
+
+
+def test_the_chain_of_the_six_factors_is_a_reading() -> None:
+    """11,851 dollars from TF32, about 22,500 had the run been in BF16 already."""
+    found = {one.name: one for one in readings(ANSWER)}
+    assert round(found["Six measured factors, from TF32"].end_usd.mid) == 11_851
+    assert found["The same, had it been in BF16 already"].end_usd.mid == pytest.approx(22_500, rel=0.001)
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict"),
+    [
+        ("Listed savings, added", "reaches it"),
+        ("Listed savings, multiplied", "does not"),
+        ("Six measured factors, from TF32", "reaches it"),
+        ("The same, had it been in BF16 already", "does not"),
+        ("The plan's levers", "does not"),
+        ("Without spot", "does not"),
+        ("TF32 was off", "does not"),
+        ("In BF16 already", "does not"),
+        ("Every lever that pays", "may"),
+    ],
+)
+def test_which_readings_reach_the_published_end(name: str, verdict: str) -> None:
+    """Arithmetic and a chain of other people's factors do; the story's own levers do not."""
+    assert {one.name: one.verdict for one in readings(ANSWER)}[name] == verdict
+
+
+def test_a_plan_without_a_published_end_has_no_readings() -> None:
+    """There is nothing to be reached."""
+    found = plan.replan(plan.read("new-run"))
+    assert (readings(found), found.readings_told) == ([], "No end was published that a reading could reach.")
+
+
+# Any plan.
+
+
+@pytest.mark.parametrize("name", plan.names())
+def test_every_plan_has_an_answer(name: str) -> None:
+    """Shares sum to one, the bill falls or stays, no number is infinite."""
+    found = plan.replan(plan.read(name))
+    assert found.at is not None
+    assert found.waterfall is not None
+    assert math.fsum(found.at.shares.values()) == pytest.approx(1)
+    assert found.waterfall.end_usd.mid <= found.at.usd
+    assert json.loads(json.dumps(found.numbers(), allow_nan=False))
+    assert json.loads(json.dumps(found.rows(), allow_nan=False)) is not None
+
+
+ODD = st.fixed_dictionaries(
+    {},
+    optional={
+        "hardware.n_gpus": st.sampled_from((1, 7, 8, 1024)),
+        "hardware.gpu": st.sampled_from(("H100-SXM5-80GB", "V100-SXM2-32GB", "T4", "MI300X", "TPU-v4")),
+        "memory.precision": st.sampled_from(("fp32", "tf32", "bf16-mixed", "fp16-mixed", "fp8-mixed", "bf16")),
+        "memory.stack": st.sampled_from(("huggingface", "fsdp2", "megatron", "deepspeed")),
+        "memory.checkpointing": st.sampled_from(("none", "selective", "full")),
+        "memory.optimizer": st.sampled_from(("adamw", "adamw-8bit", "lion", "muon")),
+        "memory.adapter_rank": st.just(16),
+        "memory.attention": st.sampled_from(("eager", "flash")),
+        "training.mfu": st.sampled_from((None, 0.0001, 0.3, 1.0)),
+        "training.goodput_fraction": st.sampled_from((None, 0.01, 1.0)),
+        "market.purchase": st.sampled_from(("on_demand", "spot", "reserved")),
+        "case.published_usd": st.sampled_from((100.0, 1e9)),
+        "case.published_final_usd": st.sampled_from((None, 100.0, 1e9)),
+        "case.gpu_utilisation_fraction": st.sampled_from((None, 0.0, 0.01, 1.0)),
+        "case.overhead_fraction": st.sampled_from((None, 0.0, 1.0)),
+        "case.n_restarts": st.sampled_from((None, 0, 100_000)),
+        "case.listed_savings": st.just(""),
+        "levers.order": st.sampled_from(("", "none", "spot", "fp8, bf16, tf32", ", ".join(levers.known()))),
+    },
+)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(changes=ODD)
+def test_odd_plans_have_an_answer_or_one_sentence(changes: dict[str, object]) -> None:
+    """No traceback, no infinite number, shares that sum to one, whatever is put together."""
+    try:
+        found = plan.replan(plan.replace(CASE, changes))
+    except ValueError as error:
+        assert "\n" not in str(error)  # noqa: PT017 - both ways out are right
+        return
+    json.dumps([found.numbers(), found.rows()], allow_nan=False)
+    assert found.headline
+    assert all(found.facts) or found.waterfall is None
+    if found.at is not None:
+        assert math.fsum(found.at.shares.values()) == pytest.approx(1)
+    for words in (found.arithmetic, found.time, found.order_told, found.odds, found.remaining):
+        assert not re.search(r"\b(nan|inf|None)\b", words)
+
+
+# Keys.
+
+
+@pytest.mark.parametrize(
+    ("key", "given", "sentence"),
+    [
+        ("levers.order", "spot, flsh", "levers.order names no lever 'flsh'. Did you mean 'flash'?"),
+        ("levers.order", "spot, bf16, spot", "levers.order names 'spot' twice: once is enough"),
+        ("levers.order", "spot, none", "levers.order is both 'none' and spot: leave one of the two out"),
+        ("levers.order", ["spot", 3], "levers.order must be names in quotes, not 3"),
+        ("levers.order", 3, "levers.order must be text in quotes, not 3"),
+        ("case.listed_savings", "spot", "case.listed_savings is written name=amount, with commas between"),
+        ("case.listed_savings", "spott=5", "case.listed_savings names no lever 'spott'. Did you mean 'spot'?"),
+        ("case.listed_savings", "spot=5, spot=6", "case.listed_savings names 'spot' twice"),
+        (
+            "case.listed_savings",
+            "spot=much",
+            "gives 'much' for spot: it must be US dollars above 0",
+        ),
+        ("case.listed_savings", "spot=0", "gives '0' for spot: it must be US dollars above 0"),
+        ("case.listed_savings", "spot=-5", "gives '-5' for spot: it must be US dollars above 0"),
+        (
+            "case.listed_savings",
+            "spot=60000",
+            "case.listed_savings: the listed savings come to $60,000, 120%",
+        ),
+        ("hardware.node_gbit_per_s", 0, "hardware.node_gbit_per_s must be from 0.1 to 100,000 Gbit/s, not 0"),
+    ],
+)
+def test_a_key_that_is_written_wrong_is_told_in_a_sentence(key: str, given: object, sentence: str) -> None:
+    """What, where, allowed, and the nearest right answer."""
+    with pytest.raises(PlanError, match=re.escape(sentence)) as error:
+        plan.replace(CASE, {key: given})
+    assert "\n" not in str(error.value)
+
+
+def test_listed_savings_need_the_bill_that_they_are_of() -> None:
+    """Without a published bill there is nothing that they are a share of."""
+    with pytest.raises(PlanError, match=r"give case\.published_usd as well"):
+        plan.replace(CASE, {"case.published_usd": None})
+
+
+def test_an_order_may_be_a_list_and_amounts_may_have_a_sign() -> None:
+    """Both are kept in their plain form."""
+    found = plan.replace(CASE, {"levers.order": ["spot", "bf16"], "case.listed_savings": "spot=$25k, bf16=8,000"[:17]})
+    assert (found.levers.order, found.case.listed_savings) == ("spot, bf16", "spot=25000, bf16=8")
+
+
+def test_the_order_is_set_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """And the answer follows it."""
+    found = json.loads(told(capsys, "levers", "--set", "levers.order=bf16,spot", "--json"))
+    assert [row["lever"] for row in found["rows"]] == ["bf16", "spot"]
+    assert cli.main(["levers", "--set", "levers.order=bf17"]) == 2
+    assert "Did you mean 'bf16'?" in capsys.readouterr().err
+
+
+def test_the_command_says_what_the_notebook_says(capsys: pytest.CaptureFixture[str]) -> None:
+    """Headline, steps, and every sentence."""
+    text = told(capsys, "levers")
+    for words in (ANSWER.headline, ANSWER.time, ANSWER.arithmetic, ANSWER.remaining, "Spot machines"):
+        assert words in text
+
+
+# The panel.
+
+
+def test_ticking_a_lever_puts_it_at_the_end_and_unticking_takes_it_out() -> None:
+    """The line, the tags and the boxes say the same."""
+    panel = panels.replan(CASE)
+    control = panel.controls["levers.order"]
+    control.boxes["flash"].value = True
+    assert panel.plan.levers.order == f"{', '.join(STORY)}, flash"
+    control.boxes["spot"].value = False
+    assert panel.plan.levers.order == f"{', '.join(STORY[1:])}, flash"
+    assert control.tags.value == [*STORY[1:], "flash"]
+    assert control.box.value == panel.plan.levers.order
+
+
+def test_dragging_tags_is_an_order_and_none_is_none() -> None:
+    """What the tags say, the plan says; without any it pulls none."""
+    panel = panels.replan(CASE)
+    control = panel.controls["levers.order"]
+    control.tags.value = ["bf16", "spot"]
+    assert panel.plan.levers.order == "bf16, spot"
+    control.tags.value = []
+    assert panel.plan.levers.order == "none"
+    assert panel.headline == "No lever is pulled: the bill stays at $50,000."
+
+
+def test_a_typed_order_is_refused_in_a_sentence_and_loses_nothing() -> None:
+    """The picture stays, the text stays, and the sentence names the nearest lever."""
+    panel = panels.replan(CASE)
+    control = panel.controls["levers.order"]
+    control.box.value = "spot, flsh"
+    assert panel.message == "Levers, in their order names no lever 'flsh'. Did you mean 'flash'?"
+    assert (panel.plan, control.box.value) == (CASE, "spot, flsh")
+    control.box.value = "spot, flash"
+    assert (panel.message, panel.plan.levers.order) == ("", "spot, flash")
+
+
+def test_an_empty_order_shows_every_lever_ticked_and_stays_empty() -> None:
+    """Nothing is written into a plan by showing it."""
+    panel = panels.replan("new-run")
+    control = panel.controls["levers.order"]
+    assert (panel.plan.levers.order, control.tags.value) == ("", list(levers.known()))
+
+
+def test_every_plan_can_be_chosen_in_the_panel() -> None:
+    """No message and no fault."""
+    panel = panels.replan(CASE)
+    for name in plan.names():
+        panel.choose(name)
+        assert (panel.message, panel.fault) == ("", None), name
+
+
+# Pictures and tables.
+
+
+@pytest.mark.parametrize("name", ["waterfall", "dumbbell", "chances"])
+@pytest.mark.parametrize("order", ["", "none", "spot", ", ".join(levers.known())])
+def test_a_picture_is_the_same_every_time(name: str, order: str) -> None:
+    """Same plan, same bytes, whatever is pulled; its words are not empty."""
+    draw = getattr(figures.replanning, name)
+    one, other = draw(case(levers__order=order)), draw(case(levers__order=order))
+    assert figures.png(one) == figures.png(other)
+    assert one.get_label()
+
+
+def test_a_picture_that_is_drawn_again_is_the_one_that_is_drawn_anew() -> None:
+    """The still layer is kept, and the bytes are the same."""
+    used = figures.replanning.waterfall(ANSWER)
+    figures.png(used)
+    other = case(levers__order=", ".join(reversed(STORY)))
+    again = figures.replanning.waterfall(other, reuse=used)
+    assert again is used
+    assert figures.png(again) == figures.png(figures.replanning.waterfall(other))
+
+
+def test_the_panel_shows_the_picture_of_the_notebook() -> None:
+    """Byte for byte."""
+    panel = panels.replan(CASE)
+    assert panel.shown is not None
+    assert figures.png(panel.shown.figure) == figures.png(figures.replanning.waterfall(ANSWER))
+
+
+def test_the_tables_say_what_the_answer_says() -> None:
+    """A row a step, a share, a reading, a lever; sums that add up."""
+    tables = figures.replanning
+    assert [row["lever"] for row in tables.steps_table(ANSWER).rows] == [ANSWER.label(name) for name in STORY]
+    assert sum(row["share"] for row in tables.shares_table(ANSWER).rows) == pytest.approx(1)
+    assert len(tables.levers_table(ANSWER).rows) == len(levers.known())
+    assert len(tables.remaining_table(ANSWER).rows) == len(ANSWER.left)
+    *rows, total = tables.arithmetic_table(ANSWER).rows
+    assert (total["listed_usd"], sum(row["listed_usd"] for row in rows)) == (46_000, 46_000)
+    assert len(tables.evidence_table().rows) == len(levers.evidence())
+    assert len(tables.readings_table(ANSWER).rows) == len(readings(ANSWER))
