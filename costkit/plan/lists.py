@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 
 from costkit import levers, tables
@@ -13,11 +14,16 @@ from costkit.plan import typed
 from costkit.plan.kinds import Text, shown
 
 NONE = "none"
+_IN_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+"""The commas inside of an amount, as in 8,000; those between amounts have a name after them."""
 
 
 @dataclass(frozen=True)
 class Names(Text):
-    """Names of a `table` in an order, as text or as a list; "none" for none of them, empty where nothing is said."""
+    """Names of a `table` in an order, as text or as a list; "none" for none of them, empty where nothing is said.
+
+    A list without names is "none": who gives one has made a choice.
+    """
 
     table: str = ""
     kind: str = "names"
@@ -25,16 +31,16 @@ class Names(Text):
     def check(self, value: object) -> str:
         """The names with a comma between them, or a ValueError with the rest of the sentence."""
         if isinstance(value, list | tuple):
-            value = ", ".join(self._of_list(value))
+            value = ", ".join(self._of_list(value)) or NONE
         found = names(super().check(value))
         known = dict.fromkeys(self.suggest())
         for name in found:
             if name not in known and name != NONE:
                 raise ValueError(f"names {tables.unknown(self.table, name, known)}")
+        _check_once(found)
         if NONE in found and len(found) > 1:
             others = ", ".join(name for name in found if name != NONE)
             raise ValueError(f"is both '{NONE}' and {others}: leave one of the two out")
-        _check_once(found)
         return ", ".join(found)
 
     def _of_list(self, several: list[object] | tuple[object, ...]) -> list[str]:
@@ -53,9 +59,9 @@ class Amounts(Text):
     def check(self, value: object) -> str:
         """The amounts as plain numbers, or a ValueError with the rest of the sentence."""
         found = []
-        for pair in _split(super().check(value)):
-            name, equals, amount = (part.strip() for part in pair.partition("="))
-            if not equals:
+        for pair in _split(_IN_THOUSANDS.sub("", super().check(value))):
+            name, _, amount = (part.strip() for part in pair.partition("="))
+            if not name or not amount:
                 raise ValueError(f"is written name=amount, with commas between, such as spot=25000; not {shown(pair)}")
             if name not in self.suggest():
                 raise ValueError(f"names {tables.unknown(self.table, name, self.suggest())}")
