@@ -370,7 +370,7 @@ def test_two_levers_work_well_or_badly_on_their_own() -> None:
     """Their draws have no correlation, within 4 standard errors."""
     first, second = (
         np.log(levers.waterfall(Baseline(100), [lever(name, {"time": Range(0.25, 0.5, 1.0)})]).end_draws_usd)
-        for name in "ab"
+        for name in ("lever 1", "lever 2")
     )
     assert abs(np.corrcoef(first, second)[0, 1]) < 4 / math.sqrt(len(first))
 
