@@ -1,7 +1,9 @@
+import itertools
 import json
 import math
 import re
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -221,6 +223,18 @@ def test_how_far_off_is_a_factor_either_way() -> None:
     assert (twice.off, half.off, LEDGER["weights-7b"].off, LEDGER["resume-order"].off) == (2.0, 2.0, 1.0, math.inf)
 
 
+def test_every_claim_has_ratios(tmp_path: Path) -> None:
+    """Of words there is none, of a printed 0 none that is finite, of a span one for each end."""
+    file = tmp_path / "claims.csv"
+    file.write_text("id,kind,published,x\na,product,0,5\n", encoding="utf-8")
+    (nought,) = claims.check(file)
+    for one in LEDGER.values():
+        low, high = one.ratios
+        assert low <= high or (math.isnan(low) and math.isnan(one.published))
+    assert (nought.ratios, LEDGER["chain-amp"].ratios) == ((math.inf, math.inf), (0.8, 0.8))
+    assert LEDGER["buy-3-years"].ratios == pytest.approx((136 / 130, 280 / 180))
+
+
 def test_the_most_wrong_come_first() -> None:
     """Wrong ones by how far off they are, then the rest."""
     found = claims.by_off(LEDGER.values())
@@ -276,6 +290,27 @@ HEADER = "id,kind,inputs,published\n"
         ("a,quoted_usd,gpu=MI250X,5", "nobody quotes MI250X that way"),
         ("a,listed_end_usd,baseline=10; one=6; other=5,5", "the listed savings come to $11, 110% of the bill"),
         ("a,published_gpu_hours,run=LLaMA-1 8B,5", "no published run 'LLaMA-1 8B'. Did you mean"),
+        ("a,product,,5", "needs inputs, such as n_gpus=32; days=18"),
+        ("a,listed_sum_usd,baseline=10,5", "needs inputs besides baseline"),
+        ("a,product,id=7; x=5,5", "gives id among its inputs; it is a column of its own"),
+        ("a,product,x=1e200; y=1e200,5", "has no value: an input of product is 0, or too large"),
+        ("a,product,x=5,1e999", "needs a number in column published, not '1e999'"),
+        ("a,product,x=5,10-5", "was published as 10-5; a span's first end must be the smaller one"),
+        ("a,product,x=5,yes", "was published as 'yes', but product gives a number"),
+        ("a,is_whole,of=6; by=3,5", "was published as '5', but is_whole answers yes or no"),
+        ("a,is_whole,of=6; by=3,fine", "was published as 'fine', but is_whole answers yes or no"),
+        ("a,product|is_whole,of=6; by=3,18", "mixes numbers with yes or no in product|is_whole"),
+        ("a,rule_params,flop=-5; tokens_per_param=20,5", "needs a number above 0 in column flop, not '-5'"),
+        ("a,best_params,law=besiroglu-2024; flop=abc,5", "needs a number in column flop, not 'abc'"),
+        (
+            "a,compute_hours,flop=1e21; gpu=A100-SXM4-80GB; mfu=0.4; n_gpus=2.5,5",
+            "needs a whole number from 1 to 1e+15 in column n_gpus, not '2.5'",
+        ),
+        ("a,compute_usd,flop=1e21; gpu=A100-SXM4-80; mfu=0.4,5", "Claim 'a': no GPU 'A100-SXM4-80'. Did you mean"),
+        ("a,compute_usd,flop=1e21; gpu=A100-SXM4-80GB; mfu=40,5", "Claim 'a': mfu must be a fraction above 0"),
+        ("a,tokens_for_params,law=sardana-2024; n_params=1e308,5", "an input of tokens_for_params is 0, or too large"),
+        ("a,chain_usd,start_usd=10; speedup=1e-308; efficiency=1e-308,5", "an input of chain_usd is 0, or too large"),
+        ("a,product,x=5,5,left over", "has 5 cells under 4 columns; put a cell that has commas in it in double quotes"),
     ],
 )
 def test_a_claim_that_is_written_wrong_is_told_in_a_sentence(row: str, sentence: str, tmp_path: Path) -> None:
@@ -287,6 +322,45 @@ def test_a_claim_that_is_written_wrong_is_told_in_a_sentence(row: str, sentence:
         claims.check(file)
     assert sentence in str(error.value)
     assert "\n" not in str(error.value)
+
+
+HOSTILE = ["0", "-1", "1e308", "1e-308", "abc", "nan", "inf", "", "1..2", "2|0", "-1..1", "0.5", "1e18", "<b>"]
+
+
+def judged(row: Mapping[str, str]) -> str:
+    """The sentence about a row: what came of it, or what is wrong with it."""
+    try:
+        one = claims.checked(row, claims.KINDS)
+    except (ValueError, tables.UnknownName) as error:
+        return str(error)
+    return f"Claim '{one.id}' {one.verdict}: {one.theirs}, {one.ours}, {one.ratios}, {one.off}"
+
+
+@pytest.mark.parametrize("row", tables.rows("claims.csv"), ids=lambda row: row["id"])
+def test_no_input_ends_in_anything_but_a_value_or_one_sentence_about_the_claim(row: Mapping[str, str]) -> None:
+    """Whatever stands in place of an input, the claim is judged or its own sentence says why not."""
+    pairs = dict(pair.strip().split("=", 1) for pair in row["inputs"].split(";"))
+    for name, text in itertools.product(pairs, HOSTILE):
+        inputs = "; ".join(f"{one}={value}" for one, value in {**pairs, name: text}.items())
+        assert re.fullmatch(f"Claim '{row['id']}'.+", judged({**row, "inputs": inputs}))
+
+
+def test_a_column_that_stands_there_twice_is_refused(tmp_path: Path) -> None:
+    """Neither of the two is dropped silently."""
+    file = tmp_path / "claims.csv"
+    file.write_text("id,kind,published,x,X\na,product,5,5,6\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="The header names column x twice"):
+        claims.check(file)
+
+
+def test_yes_and_no_are_read_in_any_case(tmp_path: Path) -> None:
+    """Who writes Yes means yes."""
+    file = tmp_path / "claims.csv"
+    file.write_text("id,kind,published,of,by\na,is_whole,Yes,6,3\nb,is_whole,NO,7,3\n", encoding="utf-8")
+    assert [(one.printed, one.ours, one.verdict) for one in claims.check(file)] == [
+        ("yes", "yes", "holds"),
+        ("no", "no", "holds"),
+    ]
 
 
 def test_a_reader_s_file_with_the_columns_of_the_table_gives_the_same(tmp_path: Path) -> None:

@@ -6,10 +6,12 @@
 """
 
 from costkit.claims.checks import KINDS, check, ledger
+from costkit.claims.judging import checked
 from costkit.claims.memory import memory_checks
+from costkit.claims.result import Checked, by_off, tally
 from costkit.claims.scaling import chinchilla_tables, scaling_checks
 from costkit.claims.spot import spot_checks
-from costkit.claims.verdicts import CLOSE_FRACTION, VERDICTS, Checked, by_off, checked, tally, verdict
+from costkit.claims.verdicts import CLOSE_FRACTION, VERDICTS, verdict
 
 __all__ = [
     "CLOSE_FRACTION",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from costkit.claims.verdicts import Inputs, Kinds, kinds
+from costkit.claims.inputs import Inputs, Kinds, kinds
 
 
 def _several(given: Inputs, name: str) -> list[str]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from costkit import reading, tables
 from costkit.claims import behaviour, memory, money, savings, scaling, spot
+from costkit.claims.inputs import Kinds
+from costkit.claims.judging import REQUIRED, checked
+from costkit.claims.result import Checked
 from costkit.claims.rows import TABLE, rows_of_lessons
-from costkit.claims.verdicts import REQUIRED, Checked, Kinds, checked
 
 KINDS: Kinds = {
     **scaling.KINDS,
@@ -44,11 +47,19 @@ def ledger() -> list[Checked]:
 
 
 def _rows(path: str | Path) -> Iterator[Mapping[str, str]]:
-    """The rows of a reader's file; a claim that stands there twice is refused."""
+    """The rows of a reader's file; a column or a claim that stands there twice is refused, and a cell of no column."""
     header, *rows = reading.csv_rows(path, of="claims", columns=", ".join(REQUIRED))
     names, seen = [name.strip().casefold() for name in header], set[str]()
+    twice = [name for name, n in Counter(names).items() if n > 1 and name]
+    if twice:
+        raise ValueError(f"The header names column {twice[0]} twice; give each column a name of its own.")
     for cells in rows:
         row = dict(zip(names, (cell.strip() for cell in cells), strict=False))
+        if any(cells[len(names) :]):
+            raise ValueError(
+                f"Claim '{row.get('id', '')}' has {len(cells)} cells under {len(names)} columns; put a cell that has"
+                " commas in it in double quotes."
+            )
         if row.get("id") and row["id"] in seen:
             raise ValueError(f"Claim '{row['id']}' stands there twice; give each an id of its own.")
         seen.add(row.get("id") or "")

@@ -13,8 +13,10 @@ from types import MappingProxyType
 
 from costkit import architectures, memory, tables
 from costkit.architectures import Architecture
+from costkit.claims.inputs import Inputs, Kinds, Row
+from costkit.claims.judging import checked
+from costkit.claims.result import Checked
 from costkit.claims.rows import rows_of
-from costkit.claims.verdicts import Checked, Inputs, Kinds, Row, checked
 from costkit.memory import optimizers, recipes, tensors
 from costkit.memory.parts import COPIES, FEED_FORWARD, FP8_COPIES, GRADIENTS, MASTER, STATE, WEIGHTS, WORKSPACES
 from costkit.memory.tensors import Tensor
@@ -23,7 +25,6 @@ from costkit.units import GB, GIB, MB, MIB
 _UNITS: Mapping[str, float] = MappingProxyType({"GB": GB, "GiB": GIB, "MB": MB, "MiB": MIB, "bytes": 1.0})
 _NO_ACTIVATIONS = frozenset({WEIGHTS, MASTER, STATE, GRADIENTS, WORKSPACES, FP8_COPIES})
 _DEPEND_ON_SHAPE = ("adafactor", "muon")
-_LARGEST = 10**15
 
 
 def memory_checks() -> list[Checked]:
@@ -37,16 +38,6 @@ def memory_checks() -> list[Checked]:
 
 class _Inputs(Inputs):
     """The shapes, the recipe and the budgets that a row's cells stand for."""
-
-    def whole(self, name: str) -> int:
-        """A whole number by its column."""
-        value = self.number(name)
-        if not (value.is_integer() and 1 <= value <= _LARGEST):
-            raise ValueError(
-                f"Claim '{self.word('id')}' needs a whole number from 1 to {_LARGEST:.0e} in column {name},"
-                f" not '{self.word(name)}'."
-            )
-        return int(value)
 
     @property
     def architecture(self) -> Architecture:

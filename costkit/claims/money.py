@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 
 from costkit import tables, training
-from costkit.claims.verdicts import Inputs, Kinds, kinds
+from costkit.claims.inputs import Inputs, Kinds, kinds
 from costkit.units import GB, HOUR, TFLOP, THOUSAND
 
 
@@ -27,7 +27,7 @@ def compute_run(given: Inputs) -> training.Run:
     return training.run(
         flop=given.number("flop"),
         gpu=given.word("gpu"),
-        n_gpus=int(given.number("n_gpus", 1.0)),
+        n_gpus=given.whole("n_gpus", 1.0),
         usd_per_gpu_hour=given.number("usd_per_gpu_hour", 1.0),
         mfu=given.number("mfu"),
     )

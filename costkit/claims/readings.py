@@ -45,6 +45,8 @@ def readings_of(row: Row, *, about: tuple[str, ...]) -> list[dict[str, str]]:
     """
     given = {name: text for name, text in row.items() if text and name not in about}
     for name, text in _inputs(row).items():
+        if name in about:
+            raise ValueError(f"Claim '{row['id']}' gives {name} among its inputs; it is a column of its own.")
         if name in given:
             raise ValueError(f"Claim '{row['id']}' gives {name} twice; give it once.")
         given[name] = text

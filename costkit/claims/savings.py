@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from costkit import architectures, levers, tables, training
 from costkit.claims import memory as of_memory
-from costkit.claims.verdicts import Inputs, Kinds, kinds
+from costkit.claims.inputs import Inputs, Kinds, kinds
 from costkit.levers import TIME, WORK
 from costkit.units import DAY
 
@@ -65,21 +65,21 @@ def _recompute_speedup(given: Inputs) -> float:
 def _flop(given: Inputs) -> float:
     """Compute: given, or that of GPUs over days at an MFU."""
     if given.word("flop"):
-        return given.number("flop")
+        return given.positive("flop")
     peak = tables.gpu(given.word("gpu")).half_precision_flop_per_s
-    return given.number("n_gpus") * given.number("days") * DAY * peak * given.number("mfu")
+    return given.positive("n_gpus") * given.positive("days") * DAY * peak * given.positive("mfu")
 
 
 def _rule(given: Inputs) -> tuple[float, float]:
     """Size and tokens for a compute of 6ND at a number of tokens a parameter: N = (C / 6r)^0.5, D = r N."""
-    C, r = _flop(given), given.number("tokens_per_param")
+    C, r = _flop(given), given.positive("tokens_per_param")
     N = math.sqrt(C / (6 * r))
     return N, r * N
 
 
 def _rule_compute_ratio(given: Inputs) -> float:
     """The printed rule, with the tokens a parameter outside the root, in 6ND over the budget."""
-    C, r = given.number("flop"), given.number("tokens_per_param")
+    C, r = given.positive("flop"), given.positive("tokens_per_param")
     N = math.sqrt(C / 6)
     return float(training.flop(n_params=N, n_tokens=r * N)) / C
 

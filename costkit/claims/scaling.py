@@ -7,8 +7,11 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from costkit import scaling, tables, training
+from costkit.claims.inputs import Inputs, Kinds, Row
+from costkit.claims.judging import checked
+from costkit.claims.result import Checked
 from costkit.claims.rows import rows_of
-from costkit.claims.verdicts import Checked, Inputs, Kinds, Row, checked, verdict
+from costkit.claims.verdicts import verdict
 from costkit.units import count, number
 
 _ROW_TOLERANCE = 0.03
@@ -70,11 +73,15 @@ class _Inputs(Inputs):
 
     @property
     def best(self) -> scaling.Split:
-        """The best split of the row's compute, given or 6ND."""
-        given = self.word("flop")
-        N, D = ("n_params", "n_tokens")
-        flop = float(given) if given else float(training.flop(n_params=self.number(N), n_tokens=self.number(D)))
-        return scaling.optimal_split(self.law, flop=flop, unique_tokens=self.unique)
+        """The best split of the row's compute."""
+        return scaling.optimal_split(self.law, flop=self.flop, unique_tokens=self.unique)
+
+    @property
+    def flop(self) -> float:
+        """The row's compute, given or 6ND."""
+        if self.word("flop"):
+            return self.number("flop")
+        return float(training.flop(n_params=self.number("n_params"), n_tokens=self.number("n_tokens")))
 
     @property
     def alone(self) -> scaling.Split:

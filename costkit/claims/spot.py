@@ -6,8 +6,10 @@ import math
 from collections.abc import Callable
 
 from costkit import spot
+from costkit.claims.inputs import Inputs, Kinds, kinds
+from costkit.claims.judging import checked
+from costkit.claims.result import Checked
 from costkit.claims.rows import rows_of
-from costkit.claims.verdicts import Checked, Inputs, Kinds, checked, kinds
 from costkit.units import DAY, HOUR, MINUTE
 
 _HOURS_A_DAY = DAY / HOUR
