@@ -201,10 +201,11 @@ def _levers(group: Any) -> None:
 
 def _claims(group: Any) -> None:
     about = "printed figures about training cost, recomputed, each with a verdict"
-    epilog = "example:\n  costkit claims --verdict wrong\n  costkit claims mine.csv --by id"
+    epilog = "examples:\n  costkit claims --verdict wrong\n  costkit claims mine.csv --by id"
     parser = _command(group, "claims", commands.claims, about, epilog=epilog)
     parser.option("claims", nargs="?", metavar="CLAIMS.csv", help="claims of your own: id, kind, inputs, published")
-    parser.option("--by", choices=("off", "id", "source"), default="off", help="the order: how far off (default), ...")
+    order = "the most wrong first (off, the default), or by id or source"
+    parser.option("--by", choices=("off", "id", "source"), default="off", help=order)
     parser.option(
         "--verdict", action="append", default=[], dest="verdicts", metavar="VERDICT", help="only these; may be repeated"
     )
