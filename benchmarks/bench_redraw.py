@@ -36,7 +36,7 @@ def redraws_s(panel: panels.Panel, key: str) -> list[float]:
 
 def main() -> None:
     """One row a slider, then all of them together, for each panel."""
-    for made in (panels.page, panels.frontier, panels.spot):
+    for made in (panels.page, panels.frontier, panels.spot, panels.replan):
         measure(made.__name__, made("case-50k"))
 
 

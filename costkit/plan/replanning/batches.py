@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -88,10 +89,13 @@ def _best(at: Start, several: tuple[str, ...], changes: Changes) -> Larger | Non
 def largest(at: Start, **changes: Any) -> int:
     """The largest micro-batch that fits after a change of the memory request, 0 where none does."""
     plan = at.plan
-    asked = request(plan).with_changes(**changes)
-    return memory.largest_micro_batch(
-        asked.architecture, gpu=plan.hardware.gpu, seq_len=plan.training.seq_len, **asked.details
-    )
+    return _largest(request(plan).with_changes(**changes), plan.hardware.gpu, plan.training.seq_len)
+
+
+@functools.lru_cache(maxsize=256)
+def _largest(asked: memory.Request, gpu: str, seq_len: int) -> int:
+    """Kept, since prices and bills move while memory stays."""
+    return memory.largest_micro_batch(asked.architecture, gpu=gpu, seq_len=seq_len, **asked.details)
 
 
 def _tokens_ratio(at: Start, times: float, critical: float | None) -> float:
