@@ -155,24 +155,24 @@ def readings_table(answer: Replan) -> Table:
 
 def arithmetic_table(answer: Replan) -> Table:
     """The listed savings against ours: in dollars, and as a share of the bill before."""
-    listed = answer.listed
+    told = {} if answer.listed is None else answer.listed.saved_usd
     credited = {one.name: one for one in answer.credits}
     rows: list[dict[str, object]] = []
-    for name, saved in listed.saved_usd.items() if listed else ():
-        ours = credited.get(name)
+    for name in dict.fromkeys([*told, *credited]):
+        ours, saved = credited.get(name), told.get(name)
         rows.append(
             {
                 "lever": answer.label(name),
                 "listed_usd": saved,
-                "listed_fraction": saved / (answer.usd or math.inf),
+                "listed_fraction": None if saved is None else saved / (answer.usd or math.inf),
                 "first_usd": None if ours is None else ours.first_usd,
                 "shapley_usd": None if ours is None else ours.shapley_usd,
             }
         )
-    if listed:
-        shared = sum(one.shapley_usd for one in answer.credits if one.name in listed.saved_usd)
-        total = {"lever": "Together", "listed_usd": listed.sum_usd}
-        rows.append({**total, "listed_fraction": listed.sum_usd / listed.baseline_usd, "shapley_usd": shared})
+    listed_usd = math.fsum(told.values()) if told else None
+    share = None if listed_usd is None else listed_usd / (answer.usd or math.inf)
+    ours_usd = math.fsum(one.shapley_usd for one in credited.values())
+    rows.append({"lever": "Together", "listed_usd": listed_usd, "listed_fraction": share, "shapley_usd": ours_usd})
     columns: Columns = {
         "lever": "Lever",
         "listed_usd": ("As was told", usd),

@@ -21,7 +21,7 @@ WORDS = {"price": "price", "engineering": "engineering", "work": "a better size"
 _LEFT, _RIGHT, _ABOVE, _BELOW = 0.235, 0.025, 1.05, 0.62
 _ROW, _LEAST_ROWS = 0.42, 7
 _OURS, _GHOST, _ASIDE = 0.42, 0.2, 0.14
-_ROOM, _FAR = 1.16, 0.62
+_ROOM, _LETTER = 1.16, 0.0078
 
 
 def waterfall(answer: Replan, *, reuse: Figure | None = None) -> Figure:
@@ -137,12 +137,16 @@ def _step(ax: Axes, y: float, step: Step, before: float) -> Iterator[Artist]:
     least = min(before, after)
     yield from ax.barh(y, abs(before - after), _OURS, left=least, color=style.RED if costs else color, zorder=3)
     yield _band(ax, step.usd, y, style.INK)
-    right = max(before, after, step.usd.high)
-    inside = right > _FAR * ax.get_xlim()[1]
-    at, ha = (min(least, step.usd.low), "right") if inside and least > 0.3 * ax.get_xlim()[1] else (right, "left")
-    side: style.Side = "right" if ha == "right" else "left"
+    at, side = _beside(ax, min(least, step.usd.low), max(before, after, step.usd.high), _saved(step))
     aside = -7 if side == "right" else 7
     yield style.label(ax, (at, y), _saved(step), color=style.INK, offset=(aside, 0), ha=side, ground=True)
+
+
+def _beside(ax: Axes, left: float, right: float, text: str) -> tuple[float, style.Side]:
+    """Where a text stands beside what spans from left to right: behind it, or before it where only there is room."""
+    top = ax.get_xlim()[1]
+    width = _LETTER * len(text) * top
+    return (left, "right") if right + width > top and left > width else (right, "left")
 
 
 def _saved(step: Step) -> str:
@@ -174,11 +178,10 @@ def _ghosts(ax: Axes, answer: Replan) -> Iterator[Artist]:
             continue
         before -= saved
         yield _hollow(ax, before, saved, row)
-        right = before + saved > _FAR * ax.get_xlim()[1]
-        at, aside, ha = (before, -5, "right") if right and before > 0 else (before + saved, 5, "left")
-        side: style.Side = "right" if ha == "right" else "left"
+        at, side = _beside(ax, before, before + saved, told := f"told: -{usd(saved)}")
         where = (at, row + _ASIDE + _GHOST / 2)
-        yield style.label(ax, where, f"told: -{usd(saved)}", offset=(aside, 0), ha=side, size=style.TINY)
+        aside = -5 if side == "right" else 5
+        yield style.label(ax, where, told, offset=(aside, 0), ha=side, size=style.TINY)
 
 
 def _hollow(ax: Axes, left: float, width: float, row: float) -> Artist:

@@ -21,7 +21,7 @@ def headline(answer: Replan) -> str:
     """What the levers make of the bill, and what of the drop is price, engineering and arithmetic."""
     if answer.waterfall is None or answer.usd is None:
         return "There is no bill to re-plan: the run practically never finishes as it is."
-    if not answer.waterfall.steps:
+    if not _n_levers(answer):
         return f"No lever is pulled: the bill stays at {usd(answer.usd)}."
     end = f"{usd(answer.waterfall.end_usd.mid)}{_span(answer.waterfall.end_usd)}"
     parts = _parts(answer)
@@ -35,12 +35,17 @@ def headline(answer: Replan) -> str:
 
 
 def _levers(answer: Replan) -> str:
-    n = len(answer.waterfall.steps) if answer.waterfall else 0
+    n = _n_levers(answer)
     return "One lever" if n == 1 else f"{n} levers"
 
 
 def _take(answer: Replan) -> str:
-    return "takes" if answer.waterfall and len(answer.waterfall.steps) == 1 else "take"
+    return "takes" if _n_levers(answer) == 1 else "take"
+
+
+def _n_levers(answer: Replan) -> int:
+    """How many of those that are pulled the plan has."""
+    return sum(bool(one.effects) for one in answer.waterfall.levers) if answer.waterfall else 0
 
 
 def _parts(answer: Replan) -> str:
