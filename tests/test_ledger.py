@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -420,6 +421,20 @@ def test_the_picture_of_the_ledger_says_what_it_shows() -> None:
     figure = figures.ledger.ratios(list(LEDGER.values()))
     assert figure.get_label() == claims.tally(list(LEDGER.values()))
     assert figures.png(figure) == figures.png(figures.ledger.ratios(list(LEDGER.values())))
+
+
+def test_the_picture_leaves_no_claim_out_unsaid() -> None:
+    """A mark for each ratio on the axis, an arrow with its factor for what lies beyond; the rest are counted."""
+    checks = list(LEDGER.values())
+    figure = figures.ledger.ratios(checks)
+    (ax,) = figure.axes
+    marks = [line for line in ax.lines if line.get_marker() in ("o", "<", ">")]
+    left, right = ax.get_xlim()
+    assert all(left < float(np.asarray(mark.get_xdata())[0]) < right for mark in marks)
+    assert [mark.get_marker() for mark in marks].count(">") == 1
+    words = [text.get_text() for text in (*ax.texts, *figure.texts)]
+    assert "small-training: 3.80e12 times" in words
+    assert f"{len(checks) - len(marks)} in words or of the other sign are left out" in words[-1]
 
 
 def test_the_panel_of_the_ledger_sorts_filters_and_searches() -> None:
