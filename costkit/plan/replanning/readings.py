@@ -123,7 +123,8 @@ def _modelled(answer: Replan, name: str, changes: Mapping[str, object], note: st
     if found.waterfall is None:
         return None
     end, target = found.waterfall.end_usd, answer.final_usd or 0.0
-    return Reading(name, end, found.waterfall.chance_at_or_below(target), target, note)
+    too_slow = "; but so it could not have been done in that time" if found.at and found.at.is_too_fast else ""
+    return Reading(name, end, found.waterfall.chance_at_or_below(target), target, note + too_slow)
 
 
 def sentence(found: list[Reading]) -> str:

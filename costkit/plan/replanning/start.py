@@ -24,6 +24,7 @@ _GRADIENT_BYTES = 4.0
 _GATHERED_RATIO = 1.5
 _BITS_A_BYTE = 8
 _EIGHT_BIT = "adamw-8bit"
+_TOO_MUCH, _LEAST_BUSY = 1.1, 1e-9
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,11 @@ class Start:
     def busy_fraction(self) -> float:
         """The share of the time in which the modelled components are at work, as the baseline has it."""
         return math.fsum(share for name, share in self.shares.items() if name in self.token_s)
+
+    @property
+    def is_too_fast(self) -> bool:
+        """Whether the modelled components alone take clearly more than the time in which they are at work."""
+        return self.modelled_fraction > _TOO_MUCH * max(self.busy_fraction, _LEAST_BUSY)
 
 
 def start(plan: Plan) -> Start | None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from costkit.plan.replanning.start import Start
 
 GROUPS = {"price": "price", "engineering": "engineering", "work": "a better size"}
-_SMALL, _TOO_MUCH, _LARGE_SHARE, _CLOSE = 0.005, 1.1, 0.2, 0.05
+_SMALL, _LARGE_SHARE, _CLOSE = 0.005, 0.2, 0.05
 
 
 def headline(answer: Replan) -> str:
@@ -30,7 +30,7 @@ def headline(answer: Replan) -> str:
     drop = f"Of the {usd(answer.usd - answer.final_usd)} between {usd(answer.usd)} and {usd(answer.final_usd)}"
     if answer.unexplained_usd > _SMALL * answer.usd:
         left = f"{usd(answer.unexplained_usd)} is arithmetic that no lever earns"
-        return f"{drop}, {parts}, and {left}: the story's levers end at {end}."
+        return f"{drop}, {parts}, and {left}: these levers end at {end}."
     return f"{drop}, all can be had: {parts}, which ends at {end}."
 
 
@@ -101,7 +101,7 @@ def warnings(answer: Replan) -> tuple[str, ...]:
     if at is None or answer.waterfall is None:
         return ()
     asked, found = answer.plan, []
-    if at.modelled_fraction > _TOO_MUCH * max(at.busy_fraction, 1e-9):
+    if at.is_too_fast:
         found.append(
             f"Computing alone would take {number(at.modelled_fraction)} times the run's whole time in"
             f" {at.settings.precision.upper()} on {asked.hardware.gpu}, and it is busy for {percent(at.busy_fraction)}"
