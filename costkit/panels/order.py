@@ -1,6 +1,7 @@
 """How are several things chosen and put in order by hand? A box to type in, tags to drag, a tick box for each.
 
 - The value is the names with commas between them; `none` where nothing is ticked.
+- Names are typed in the box alone: that of the tags has no label, and in JupyterLab nothing follows from its Enter.
 - An empty value means all of them in their usual order, and stays empty until the reader changes something.
 """
 

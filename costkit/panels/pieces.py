@@ -45,14 +45,14 @@ STYLE = """<style>
   grid-area: 2 / 1 / 3 / 3; width: 100%; margin: 0; text-align: left }
 .costkit-panel .costkit-control.costkit-refused input, .costkit-panel .costkit-control.costkit-refused select {
   border: 2px solid var(--jp-error-color1, #c62828) }
-.costkit-panel .costkit-controls > .costkit-order { grid-column: 1 / -1; gap: 6px;
+.costkit-panel .costkit-controls > .costkit-order { grid-column: 1 / -1; gap: 6px 0;
   grid-template-columns: minmax(0, 1fr) }
 .costkit-panel .costkit-order > .widget-text input { grid-area: 2 / 1 / 3 / 2; text-align: left }
 .costkit-panel .costkit-order > .jupyter-widget-tagsinput { grid-area: 3 / 1 / 4 / 2; display: flex;
-  flex-flow: row wrap; gap: 4px; width: auto; height: auto; margin: 0 }
+  flex-flow: row wrap; gap: 4px; width: auto; height: auto; margin: 0; cursor: default }
 .costkit-panel .costkit-order .jupyter-widget-tag { margin: 0; height: auto; line-height: 1.6; white-space: nowrap;
   cursor: grab; border: 1px solid var(--jp-border-color1, #bbb) }
-.costkit-panel .costkit-order .jupyter-widget-taginput { text-align: left; width: 9em }
+.costkit-panel .costkit-order .jupyter-widget-tagsinput > .widget-text { display: none !important }
 .costkit-panel .costkit-ticks { grid-area: 4 / 1 / 5 / 2; display: grid; gap: 2px 14px; overflow: visible;
   grid-template-columns: repeat(auto-fill, minmax(190px, 1fr)) }
 .costkit-panel .costkit-ticks .widget-checkbox { width: auto; height: auto; margin: 0; overflow: visible }

@@ -9,6 +9,7 @@ from tests.browser.lab import Lab, errors, open_notebook, run_all, scroll_to, wa
 
 pytestmark = pytest.mark.browser
 END = re.compile(r"end at \$21,377")
+STORY = "spot, bf16, checkpointing, adamw-8bit, compute-optimal"
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +31,7 @@ def panel(workbook: Page) -> Locator:
     panel = workbook.locator(".costkit-panel").filter(has=workbook.locator(".costkit-order"))
     panel.get_by_role("button", name="Reset").click()
     expect(panel.locator(".costkit-headline")).to_contain_text(END)
+    expect(panel.get_by_label("Levers, in their order")).to_have_value(STORY)  # a drag leaves the sentence as it is
     return panel
 
 
@@ -75,6 +77,12 @@ def test_levers_are_typed_from_the_keyboard(panel: Locator) -> None:
     expect(panel.locator(".costkit-headline")).not_to_contain_text(END)
     expect(panel.get_by_label("torch.compile")).to_be_checked()
     assert tags(panel) == ["compile", "spot"]
+
+
+def test_levers_are_typed_in_one_box_with_a_label(panel: Locator) -> None:
+    """Clicking on a tag opens no second one."""
+    panel.locator(".jupyter-widget-tag").first.click(position={"x": 5, "y": 5})
+    expect(panel.locator(".costkit-order input:not([type=checkbox]):visible")).to_have_count(1)
 
 
 def test_a_lever_that_there_is_not_is_refused_in_a_sentence(panel: Locator) -> None:
