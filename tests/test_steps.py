@@ -1,3 +1,4 @@
+import dataclasses
 import math
 import re
 from collections.abc import Callable
@@ -82,6 +83,41 @@ def test_compiling_moves_less(how: dict[str, object]) -> None:
 def test_selective_recomputation_is_free_beside_flash_attention() -> None:
     """FlashAttention makes the scores again anyway."""
     assert step(checkpointing="selective", attention="flash") == step(checkpointing="none", attention="flash")
+
+
+def test_flash_attention_runs_two_of_six_products_again_under_full_recomputation() -> None:
+    """Seven products, of which five are the backward pass, become nine; what moves once more is the forward third."""
+    none, full = (step(checkpointing=name).parts for name in ("none", "full"))
+    assert full["attention.products"] / none["attention.products"] == pytest.approx(9 / 7)
+    assert full["attention.scores"] / none["attention.scores"] == pytest.approx(4 / 3)
+
+
+def test_keys_and_values_that_heads_share_are_moved_once() -> None:
+    """With a quarter as many heads of keys and values, five eighths are left of what FlashAttention moves."""
+    grouped = dataclasses.replace(LLAMA, n_kv_heads=LLAMA.n_heads // 4)
+    own, shared = (
+        training.step_times(one, gpu=A100, seq_len=2048).parts["attention.scores"] for one in (LLAMA, grouped)
+    )
+    assert shared / own == pytest.approx(5 / 8)
+
+
+def test_scores_are_multiplied_in_16_bits_beside_products_in_fp8() -> None:
+    """Only products with weights are twice as fast."""
+    bf16, fp8 = (
+        training.step_times(LLAMA, gpu="H100-SXM5-80GB", seq_len=2048, precision=name, attention="eager").parts
+        for name in ("bf16-mixed", "fp8-mixed")
+    )
+    assert fp8["matmul"] == pytest.approx(bf16["matmul"] / 2, rel=0.01)
+    assert fp8["attention.products"] == bf16["attention.products"]
+
+
+def test_frozen_weights_need_no_gradients() -> None:
+    """Two of three passes are left, three of four under full recomputation save for the head."""
+    all_of_it, frozen = (step(has_frozen_weights=is_frozen).parts for is_frozen in (False, True))
+    assert frozen["matmul"] == pytest.approx(all_of_it["matmul"] * 2 / 3)
+    assert {**frozen, "matmul": 0} == {**all_of_it, "matmul": 0}
+    again, without = (step(has_frozen_weights=True, checkpointing=name).parts["matmul"] for name in ("full", "none"))
+    assert without < again < without * 3 / 2
 
 
 def test_products_take_their_flop_at_the_rate_that_was_measured() -> None:

@@ -4,7 +4,8 @@
   the memory bandwidth, in passes that were counted kernel by kernel (`kernel_traffic.csv`).
 - No launch takes time, no GPU waits for another, and nothing is swapped: a real step is longer. Ratios of steps that
   differ in one thing are what this is for, and `step_scores` says how far they can be trusted.
-- FlashAttention and its like have kernels for 16 bits only; in 32 bits the scores are stored all the same.
+- FlashAttention has kernels for 16 bits only; in 32 bits the scores are stored all the same. Beside products in FP8
+  scores are multiplied in 16 bits.
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ def step_times(
     attention: str = "flash",
     kernels: str = "eager",
     checkpointing: str = "none",
+    has_frozen_weights: bool = False,
 ) -> StepTimes:
     """The components of one token's forward and backward pass, if nothing else took time.
 
@@ -65,6 +67,7 @@ def step_times(
         kernels: How the rest is computed: op by op ("eager"), by fused kernels for norms and softmax ("fused"), or
             compiled.
         checkpointing: What the backward pass computes again: nothing, the scores ("selective"), the blocks ("full").
+        has_frozen_weights: Whether adapters are trained in place of the weights, which then need no gradients.
 
     Raises:
         ValueError: The GPU does not have the format, or the sequence length is not positive.
@@ -82,22 +85,26 @@ def step_times(
         ("checkpointing", checkpointing, RECOMPUTE),
     ):
         tables.lookup(what, value, dict.fromkeys(known))
-    bits, stored = _bits(precision), not (attention == "flash" and _bits(precision) == _HALF)
+    stored = not (attention == "flash" and _bits(precision) == _HALF)
     again = _FORWARD_FRACTION if checkpointing == "full" else 0.0
     scores_again = _FORWARD_FRACTION if checkpointing == "selective" and stored else again
     flop = shape.flop_parts(seq_len)
-    blocks = flop["projections"] + flop["ffn"] + flop["router"]
-    matmul = (blocks * (1 + again) + flop["logits"]) / product_rate(on, precision)
+    scores = _stored(shape, on, seq_len, kernels, precision) if stored else _unstored(shape, on)
     return StepTimes(
         {
-            "matmul": matmul,
-            "attention.products": _attention(flop["scores"], on, precision, stored=stored) * (1 + scores_again),
-            "attention.scores": _scores(shape, on, seq_len, kernels, bits) * (1 + scores_again)
-            if stored
-            else _unstored(shape, on),
+            "matmul": _matmul(flop, again, is_frozen=has_frozen_weights) / product_rate(on, precision),
+            "attention.products": _attention(flop["scores"], on, precision, scores_again, stored=stored),
+            "attention.scores": scores * (1 + scores_again),
             "memory_bound": _moved(shape, on, kernels, precision, again),
         }
     )
+
+
+def _matmul(flop: Mapping[str, float], again: float, *, is_frozen: bool) -> float:
+    """FLOP of products with weights: forward, the gradients of what went in, and of the weights unless frozen."""
+    passes = 1 - _FORWARD_FRACTION if is_frozen else 1.0
+    blocks = flop["projections"] + flop["ffn"] + flop["router"]
+    return blocks * (passes + again) + flop["logits"] * passes
 
 
 def _bits(precision: str) -> int:
@@ -130,21 +137,26 @@ def _reached_fraction(gpu: tables.Gpu) -> float:
     return statistics.median(of_maker or [share for _, share in measured.values()])
 
 
-def _attention(flop: float, gpu: tables.Gpu, precision: str, *, stored: bool) -> float:
+def _attention(flop: float, gpu: tables.Gpu, precision: str, again: float, *, stored: bool) -> float:
     """Products of queries, keys, scores and values; unstored scores are made again, and only below the diagonal."""
     if stored:
-        return flop / product_rate(gpu, precision)
+        return flop * (1 + again) / product_rate(gpu, precision if _bits(precision) == _FULL else "bf16-mixed")
     peak = gpu.half_precision_flop_per_s
-    return flop * _CAUSAL_FRACTION * _FLASH_FLOP_RATIO / (peak * constant("flash_fraction"))
+    return flop * _CAUSAL_FRACTION * (_FLASH_FLOP_RATIO + again) / (peak * constant("flash_fraction"))
 
 
-def _scores(shape: Architecture, gpu: tables.Gpu, seq_len: int, kernels: str, bits: int) -> float:
-    return shape.n_layers * shape.n_heads * seq_len * _traffic(kernels, bits, "score") / bandwidth(gpu)
+def _stored(shape: Architecture, gpu: tables.Gpu, seq_len: int, kernels: str, precision: str) -> float:
+    per_score = _traffic(kernels, _bits(precision), "score")
+    return shape.n_layers * shape.n_heads * seq_len * per_score / bandwidth(gpu)
 
 
 def _unstored(shape: Architecture, gpu: tables.Gpu) -> float:
-    """What FlashAttention moves instead of scores: queries, keys, values, outputs and their gradients."""
-    return shape.n_layers * shape.n_heads * shape.head_dim * _traffic("flash", _HALF, "head") / bandwidth(gpu)
+    """What FlashAttention moves instead of scores: queries, keys, values, outputs and their gradients.
+
+    Half of them are as wide as the heads of queries, half as those of keys and values.
+    """
+    width = (shape.n_heads + shape.n_kv_heads) / 2 * shape.head_dim
+    return shape.n_layers * width * _traffic("flash", _HALF, "head") / bandwidth(gpu)
 
 
 def _moved(shape: Architecture, gpu: tables.Gpu, kernels: str, precision: str, again: float) -> float:
