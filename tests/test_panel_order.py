@@ -99,3 +99,10 @@ def test_a_word_that_is_no_lever_stays_in_the_line(heard: Heard) -> None:
     control.box.value = "spot, flsh"
     assert heard.values == ["spot, flsh"]
     assert (control.box.value, control.tags.value) == ("spot, flsh", ["spot"])
+
+
+def test_a_name_that_is_typed_twice_is_one_tag(heard: Heard) -> None:
+    """The line keeps it, for the plan to refuse."""
+    control = order("bf16", heard)
+    control.box.value = "spot, spot"
+    assert (control.value, control.tags.value) == ("spot, spot", ["spot"])
