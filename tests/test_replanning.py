@@ -6,10 +6,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from costkit import cli, figures, levers, panels, plan, training, units
-from costkit.plan import PlanError, Replan
+from costkit import cli, figures, levers, panels, plan, tables, training, units
+from costkit.plan import Plan, PlanError, Replan
+from costkit.plan.fitting import request
 from costkit.plan.replanning import readings
 from costkit.plan.replanning.batches import largest, room
+from costkit.plan.replanning.start import exchange_s, step_s, update_s
+from costkit.plan.replanning.start import settings as start_settings
 from tests.commands import told
 
 CASE = plan.read("case-50k")
@@ -25,6 +28,56 @@ def case(**changes: object) -> Replan:
 def offer(answer: Replan, name: str) -> plan.replanning.Offer:
     """One lever as a plan has it."""
     return next(one for one in answer.offers if one.name == name)
+
+
+def divided(**changes: object) -> Plan:
+    """A new run under Megatron-LM without ZeRO, its GPUs divided in some way."""
+    plain = {"memory.stack": "megatron", "memory.zero_stage": 0, "memory.checkpointing": "none"}
+    asked = {f"memory.{key}": value for key, value in changes.items()}
+    return plan.replace(plan.read("new-run"), {**plain, **asked})
+
+
+# What is exchanged and updated.
+
+
+def test_a_node_sends_the_gradients_of_its_pipeline_stage_only() -> None:
+    """8 x 4 GPUs hold a copy: 8 copies, none of them twice in a node, whose 8 GPUs share 50 GB/s."""
+    asked = divided(tensor_parallel=8, pipeline_parallel=4)
+    n_bytes = 4 * request(asked).architecture.n_params / 32
+    assert exchange_s(asked) == pytest.approx(256 * 0.5 * 2 * 7 / 8 * n_bytes / (50 * units.GB / 8))
+
+
+def test_tensor_parallelism_moves_the_exchange_out_of_the_node() -> None:
+    """A node sends all gradients once, however it is divided; what moved within it is gone."""
+    whole, shared = exchange_s(divided()), exchange_s(divided(tensor_parallel=8))
+    n_bytes = 4 * request(divided()).architecture.n_params
+    link = tables.gpu("H100-SXM5-80GB").interconnect_bytes_per_s
+    assert link
+    assert whole - shared == pytest.approx(256 * 0.5 * 2 * 7 / 8 * n_bytes / (link / 2))
+
+
+def test_gpus_that_share_a_sequence_sum_their_gradients() -> None:
+    """Context parallelism divides sequences, not weights: it changes neither the exchange nor the update."""
+    alone, shared = divided(), divided(context_parallel=2)
+    assert exchange_s(shared) == pytest.approx(exchange_s(alone))
+    assert update_s(shared, "foreach") == pytest.approx(update_s(alone, "foreach"))
+
+
+@pytest.mark.parametrize(("zero", "stack", "ratio"), [(1, "megatron", 3 / 4), (3, "fsdp2", 1.0)])
+def test_zero_gathers_weights_as_they_are_kept_or_multiplied(zero: int, stack: str, ratio: float) -> None:
+    """4 bytes of gradients and 2 of weights, or twice 2, where an all-reduce moves 4 and 4."""
+    found = exchange_s(divided(zero_stage=zero, stack=stack))
+    assert found == pytest.approx(ratio * exchange_s(divided()))
+
+
+def test_frozen_weights_are_gathered_and_need_no_gradients() -> None:
+    """LoRA under ZeRO-3 moves the weights of the model, not their gradients; two thirds of its products are left."""
+    whole = plan.replace(plan.read("finetune-7b"), {"memory.stack": "huggingface", "memory.zero_stage": 3})
+    lora = plan.replace(whole, {"memory.adapter_rank": 16, "memory.checkpointing": "none"})
+    assert 0.4 * exchange_s(whole) < exchange_s(lora) < 0.6 * exchange_s(whole)
+    full = plan.replace(whole, {"memory.checkpointing": "none"})
+    of_lora, of_all = (step_s(one, start_settings(one))["matmul"] for one in (lora, full))
+    assert of_lora == pytest.approx(of_all * 2 / 3)
 
 
 # The case.

@@ -16,12 +16,10 @@ from costkit import architectures, levers, tables, training
 from costkit.plan.costing.final_run import FinalRun, final_run
 from costkit.plan.costing.ledger import lines
 from costkit.plan.fitting.answer import request
-from costkit.plan.reached import batch_tokens, sharers
+from costkit.plan.reached import batch_tokens
 from costkit.plan.schema import Plan
 from costkit.units import BILLION, HOUR, finite
 
-_GRADIENT_BYTES = 4.0
-_GATHERED_RATIO = 1.5
 _BITS_A_BYTE = 8
 _EIGHT_BIT = "adamw-8bit"
 _TOO_MUCH, _LEAST_BUSY = 1.1, 1e-9
@@ -136,6 +134,7 @@ def step_s(plan: Plan, how: Settings) -> Mapping[str, float]:
         attention=how.attention,
         kernels=how.kernels,
         checkpointing=how.checkpointing,
+        has_frozen_weights=request(plan).adapters is not None,
     ).parts
 
 
@@ -151,28 +150,43 @@ def modelled(plan: Plan, how: Settings, *, batch: float) -> dict[str, float]:
 def update_s(plan: Plan, step: str) -> float:
     """GPU-seconds of an optimizer step, all GPUs together."""
     about = request(plan)
-    divided = about.sharding.data if about.zero >= 1 else 1
-    each = _trained(plan) / sharers(plan) / divided
+    divided = about.sharding.n_shards if about.zero >= 1 else 1
+    each = _trained(plan) / (about.sharding.tensor * about.sharding.pipeline) / divided
     return plan.hardware.n_gpus * training.optimizer_s(n_params=each, gpu=plan.hardware.gpu, step=step)
 
 
 def exchange_s(plan: Plan) -> float:
     """GPU-seconds in which gradients are exchanged and nothing hides it, in a step, all GPUs together.
 
-    GPUs that share a sequence hold a part of the gradients each: a node sends all of them once, however it is divided.
+    Those that hold the same weights sum their gradients. Tensor parallelism stays within a node, pipeline stages lie
+    apart; GPUs of a node that hold different weights share its network.
     """
-    about = request(plan)
-    if about.sharding.data == 1:
+    held_by, of_node = request(plan).sharding, min(plan.market.gpus_per_node, plan.hardware.n_gpus)
+    if held_by.n_shards == 1:
         return 0.0
-    gathered = _GATHERED_RATIO if about.zero == 3 else 1.0
+    together = min(max(of_node // held_by.tensor, 1), held_by.n_shards)
+    node_bytes_per_s = plan.hardware.node_gbit_per_s * BILLION / _BITS_A_BYTE
     seconds = training.exchange_s(
-        n_bytes=gathered * _GRADIENT_BYTES * _trained(plan),
-        n_gpus=plan.hardware.n_gpus,
-        gpus_per_node=plan.market.gpus_per_node,
-        node_bytes_per_s=plan.hardware.node_gbit_per_s * BILLION / _BITS_A_BYTE,
+        n_bytes=_exchanged_bytes(plan) / (held_by.tensor * held_by.pipeline),
+        n_gpus=held_by.n_shards,
+        gpus_per_node=together,
+        node_bytes_per_s=node_bytes_per_s * together / of_node,
         gpu=plan.hardware.gpu,
     )
     return plan.hardware.n_gpus * seconds
+
+
+def _exchanged_bytes(plan: Plan) -> float:
+    """Bytes of a gradient whose sum moves as much as the plan does in a step, for all weights.
+
+    A sum is scattered, then gathered. ZeRO gathers updated weights instead, its third stage the weights as they are
+    multiplied, for the forward and for the backward pass.
+    """
+    about = request(plan)
+    formats = next(about.settings(micro_batch=1, seq_len=1)).scene.recipe
+    scattered = formats.gradients * _trained(plan)
+    of_stage = {0: scattered, 3: 2.0 * formats.compute * about.architecture.n_params}
+    return (scattered + of_stage.get(about.zero, formats.weights * _trained(plan))) / 2
 
 
 def _trained(plan: Plan) -> float:
