@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from costkit import cli, figures, levers, panels, plan, tables, training, units
+from costkit import cli, figures, levers, panels, plan, scaling, tables, training, units
 from costkit.plan import Plan, PlanError, Replan
 from costkit.plan.fitting import request
 from costkit.plan.replanning import readings
@@ -35,6 +35,27 @@ def divided(**changes: object) -> Plan:
     plain = {"memory.stack": "megatron", "memory.zero_stage": 0, "memory.checkpointing": "none"}
     asked = {f"memory.{key}": value for key, value in changes.items()}
     return plan.replace(plan.read("new-run"), {**plain, **asked})
+
+
+# The best size.
+
+
+def test_the_best_size_for_serving_costs_its_training_more() -> None:
+    """What a smaller model saves in serving is no saving of the training bill, which the longer training raises."""
+    served = case(data__inference_tokens=1e13, levers__order="compute-optimal")
+    assert served.waterfall is not None
+    assert served.waterfall.end_usd.mid > 3 * 50_000
+    assert "its loss and its serving" in offer(served, "compute-optimal").told
+    assert "more to train" in offer(served, "compute-optimal").told
+
+
+def test_the_best_size_without_serving_saves_what_the_split_wastes() -> None:
+    """1 - 1 / (1 + r) of the work for a regret r."""
+    twice = case(data__n_tokens=240e9, levers__order="compute-optimal")
+    assert twice.waterfall is not None
+    law = scaling.law(CASE.training.law)
+    over = scaling.regret(law, n_params=CASE.model.n_params, n_tokens=240e9).overhead_fraction
+    assert twice.waterfall.end_usd.mid == pytest.approx(50_000 / (1 + over))
 
 
 # What is exchanged and updated.

@@ -24,7 +24,7 @@ from costkit.plan.replanning.batches import Larger, Room, largest, room
 from costkit.plan.replanning.start import Settings, Start, step_s, update_s
 from costkit.plan.sizing.answer import law, split_at
 from costkit.plan.sizing.bands import has_draws
-from costkit.plan.sizing.demand import Demand
+from costkit.plan.sizing.demand import Demand, Limits
 from costkit.units import Range, count, percent, usd
 
 MODELLED, QUOTED, ASSUMED, COMPUTED = "modelled", "quotes", "assumed", "computed"
@@ -236,21 +236,36 @@ def _compute_optimal(at: Start) -> _Found:
     if not isinstance(used, scaling.ScalingLaw):
         raise _NotOffered("the plan's law predicts no loss")
     N, D, limits = n_active_params(plan), plan.data.n_tokens, Demand.of(plan).limits
-    middle = 1 / (1 + float(scaling.regret(used, n_params=N, n_tokens=D, **limits).overhead_fraction))
-    if middle > 1 - _LEAST_SAVED:
+    over = float(scaling.regret(used, n_params=N, n_tokens=D, **limits).overhead_fraction)
+    if 1 / (1 + over) > 1 - _LEAST_SAVED:
         raise _NotOffered("the plan's split is the best one already, within a thousandth")
-    keep = Range.exact(middle)
-    if has_draws(used):
-        drawn = scaling.regret(used.sampled(_DRAWS), n_params=N, n_tokens=D, **limits).overhead_fraction
-        low, high = (float(end) for end in np.quantile(1 / (1 + np.asarray(drawn)), (0.1, 0.9)))
-        keep = Range(min(low, middle), middle, max(high, middle))
-    best = scaling.cheapest_for_loss(used, loss=float(scaling.loss_of(split_at(used, N, D, Demand.of(plan)))), **limits)
+    own = split_at(used, N, D, Demand.of(plan))
+    best, keep = _cheapest(used, own, limits), _trained(used, own, limits)
+    of_what = "its loss and its serving" if limits["inference_tokens"] else "its loss"
     told = (
-        f"{count(N)} on {count(D)} tokens is {percent(1 / middle - 1)} over the least for its loss:"
+        f"{count(N)} on {count(D)} tokens is {percent(over)} over the least for {of_what}:"
         f" {count(float(best.n_params))} on {count(float(best.n_tokens))}"
     )
+    more = f", {percent(keep.mid - 1)} more to train" if keep.mid > 1 else ""
     price = "a larger model, dearer to serve" if float(best.n_params) > N else ""
-    return _Found([Effect(WORK, keep)], COMPUTED, f"{told}{price and f', {price}'}", price=price)
+    return _Found([Effect(WORK, keep)], COMPUTED, f"{told}{more}{price and f', {price}'}", price=price)
+
+
+def _cheapest(used: scaling.Law, own: scaling.Split, limits: Limits) -> scaling.Split:
+    """The split that reaches a plan's loss for the least, training and serving together; of each draw of a law."""
+    unique = limits["unique_tokens"]
+    reached = scaling.loss(used, n_params=own.n_params, n_tokens=own.n_tokens, unique_tokens=unique)
+    return scaling.cheapest_for_loss(used, loss=scaling.above_floor(used, reached, unique_tokens=unique), **limits)
+
+
+def _trained(used: scaling.ScalingLaw, own: scaling.Split, limits: Limits) -> Range:
+    """What the best split leaves of the training alone: more than all of it where serving wants a smaller model."""
+    middle = float(_cheapest(used, own, limits).flop) / float(own.flop)
+    if not has_draws(used):
+        return Range.exact(middle)
+    drawn = np.asarray(_cheapest(used.sampled(_DRAWS), own, limits).flop) / float(own.flop)
+    low, high = (float(end) for end in np.quantile(drawn, (0.1, 0.9)))
+    return Range(min(low, middle), middle, max(high, middle))
 
 
 _DRAWS, _LEAST_SAVED = 200, 0.001
