@@ -301,6 +301,41 @@ def test_spot_saves_the_discount_less_interruptions_and_not_of_the_overhead() ->
     assert found.steps[0].usd.low < found.steps[0].usd.mid < found.steps[0].usd.high
 
 
+def test_spot_tells_the_discount_of_the_price_that_is_paid() -> None:
+    """A price of the plan's own takes the place of its discount, in the sentence too."""
+    own = case(market__spot_usd_per_gpu_hour=1.53)
+    assert "a discount of 50%" in offer(own, "spot").told
+    dearer = case(market__spot_usd_per_gpu_hour=3.672)
+    assert offer(dearer, "spot").told.startswith("20% dearer, and what interruptions cost")
+
+
+def test_spot_on_which_a_run_may_never_finish_has_no_narrow_band() -> None:
+    """Where it is given up at a quarter of the nodes' life, the band reaches what it pays until then."""
+    found = plan.replan(plan.replace(plan.read("new-run"), {"levers.order": "spot"}))
+    lever = offer(found, "spot").lever
+    assert lever is not None
+    assert "practically never finishes" in offer(found, "spot").told
+    (effect,) = lever.effects
+    assert effect.keep.high > 2 * effect.keep.mid
+
+
+def test_a_watched_market_has_lives_of_its_own() -> None:
+    """The band over lives that the plan assumes is not told where they were recorded."""
+    watched = plan.replace(CASE, {"market.measured": "aws-02-15-2023/us-west-2a_v100_1"})
+    assert "quarter" not in offer(plan.replan(watched), "spot").told
+
+
+def test_flash_attention_works_beside_fp8_too() -> None:
+    """It needs 16 bits where the plan has 32, and scores have them beside products in FP8."""
+    wide = {"hardware.gpu": "H100-SXM5-80GB", "levers.order": "fp8, flash"}
+    found = plan.replan(plan.replace(CASE, wide)).waterfall
+    both = plan.replan(plan.replace(CASE, wide | {"levers.order": "bf16, fp8, flash"})).waterfall
+    assert found is not None
+    assert both is not None
+    assert found.steps[1].saved_usd.mid > 0
+    assert found.end_usd.mid == pytest.approx(both.end_usd.mid)
+
+
 def test_another_provider_and_spot_are_one_way_of_buying() -> None:
     """Both together save what the better one saves."""
     dear = {"hardware.usd_per_gpu_hour": 5.0, "levers.order": "provider"}

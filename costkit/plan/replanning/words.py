@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from costkit import tables
 from costkit.levers import COMPONENTS, component
-from costkit.plan.replanning.offers import ASSUMED
+from costkit.plan.replanning.found import ASSUMED
 from costkit.units import DAY, HOUR, Range, number, percent, usd
 
 if TYPE_CHECKING:
