@@ -196,6 +196,13 @@ def test_price_levers_leave_the_overhead_alone() -> None:
     assert found.end_usd.mid == pytest.approx(20 + 0.4 * 80)
 
 
+def test_no_lever_changes_what_is_fixed() -> None:
+    """Of 100 dollars 20 are data and 10 storage: half the time at half the price leaves 20, 5 and 17.50."""
+    run = Baseline(100, overhead_fraction=0.1, fixed_fraction=0.2)
+    found = levers.waterfall(run, [lever("a", {"time": 0.5}), lever("b", {"price": 0.5})])
+    assert found.end_usd.mid == pytest.approx(20 + 5 + 17.5)
+
+
 def test_time_and_work_take_the_overhead_with_them() -> None:
     """Half the days are half of the storage."""
     for target in ("time", "work"):
@@ -511,6 +518,8 @@ RUN = Baseline(100, {"matmul": 0.6, "idle": 0.4})
         ),
         (lambda: Baseline(100, {"matmul": 0.9999}), "the shares of the time sum to 0.9999; they must sum to 1"),
         (lambda: Baseline(100, overhead_fraction=-0.1), "overhead_fraction is -0.1; it must be a fraction from 0"),
+        (lambda: Baseline(100, fixed_fraction=1.0), "fixed_fraction is 1.0; it must be a fraction from 0"),
+        (lambda: Baseline(100, overhead_fraction=0.5, fixed_fraction=0.5), "leaves nothing of the bill for GPU-hours"),
         (
             lambda: levers.listed(46_000, STORY),
             "the listed savings come to $46,000, 100% of the bill of $46,000; savings multiply and never add",

@@ -37,6 +37,20 @@ def divided(**changes: object) -> Plan:
     return plan.replace(plan.read("new-run"), {**plain, **asked})
 
 
+# What no lever changes.
+
+
+def test_what_data_costs_is_no_lever_s_to_save() -> None:
+    """A bill with ten million dollars of data falls by as many dollars as the same bill without."""
+    asked = plan.replace(plan.read("new-run"), {"levers.order": "restarts, compile, fp8"})
+    bought = plan.replace(asked, {"scope.data_usd": 1e7})
+    without, beside = (plan.replan(one).waterfall for one in (asked, bought))
+    assert without is not None
+    assert beside is not None
+    assert beside.baseline.usd == pytest.approx(without.baseline.usd + 1e7)
+    assert beside.end_usd.mid == pytest.approx(without.end_usd.mid + 1e7)
+
+
 # The best size.
 
 

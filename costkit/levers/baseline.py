@@ -36,11 +36,12 @@ class Baseline:
     """A run as it is: its bill in US dollars, and the share of its time that each component takes.
 
     `overhead_fraction` is the share of the bill that is not the price of GPU-hours, storage for instance: it grows with
-    the time, but no cheaper GPU lowers it. Shares sum to 1; without any, the time is not taken apart, and only levers
-    on all of it, on the price and on the work apply.
+    the time, but no cheaper GPU lowers it. `fixed_fraction` is the share that nothing changes: data that was bought.
+    Shares sum to 1; without any, the time is not taken apart, and only levers on all of it, on the price and on the
+    work apply.
 
     Raises `ValueError` of one sentence for a bill that is not positive, for shares that are negative or do not sum to
-    1, and `UnknownName` for a component that there is not.
+    1, for overhead and fixed parts that leave nothing of the bill, and `UnknownName` for a component that there is not.
 
     >>> Baseline(50_000, shares={"matmul": 0.6, "idle": 0.4}).share("idle")
     0.4
@@ -49,13 +50,11 @@ class Baseline:
     usd: float
     shares: Mapping[str, float] = field(default_factory=lambda: _WHOLE)
     overhead_fraction: float = 0.0
+    fixed_fraction: float = 0.0
 
     def __post_init__(self) -> None:
         require_positive(self.usd, "usd", "US dollars")
-        if not 0 <= self.overhead_fraction < 1:
-            raise ValueError(
-                f"overhead_fraction is {self.overhead_fraction!r}; it must be a fraction from 0 to below 1 of the bill"
-            )
+        self._check_parts()
         for name, share in self.shares.items():
             if name != TIME:
                 tables.lookup("component", component(name), COMPONENTS)
@@ -64,6 +63,17 @@ class Baseline:
         total = math.fsum(self.shares.values())
         if not abs(total - 1) <= _ROUNDING:
             raise ValueError(f"the shares of the time sum to {total:.6g}; they must sum to 1")
+
+    def _check_parts(self) -> None:
+        for name in ("overhead_fraction", "fixed_fraction"):
+            value = getattr(self, name)
+            if not 0 <= value < 1:
+                raise ValueError(f"{name} is {value!r}; it must be a fraction from 0 to below 1 of the bill")
+        if self.overhead_fraction + self.fixed_fraction >= 1:
+            raise ValueError(
+                f"overhead_fraction is {self.overhead_fraction:g} and fixed_fraction {self.fixed_fraction:g}, which"
+                " leaves nothing of the bill for GPU-hours; together they must be below 1"
+            )
 
     def share(self, target: str) -> float:
         """The share of the time that a target names: a component with all its parts, a part, or all of the time."""

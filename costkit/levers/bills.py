@@ -1,7 +1,7 @@
 """What does the run cost with some of the levers on? One bill for each set of levers and each draw of their effects.
 
-- bill = usd x work x time x ((1 - o) x price + o), with o the overhead: time is the sum of the components' shares, each
-  multiplied by what is left of it in every slot.
+- bill = usd x (f + work x time x ((1 - o - f) x price + o)), with o the overhead and f what is fixed: time is the sum
+  of the components' shares, each multiplied by what is left of it in every slot.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def bills(baseline: Baseline, levers: Sequence[Lever], on: Flags, z: Floats | No
     time, whole = np.zeros(shape), math.fsum(baseline.shares.values())  # 1, but for what the shares were rounded by
     for name, share in baseline.shares.items():
         time += share / whole * kept(lambda target, name=name: acts_on(target, name))  # type: ignore[misc]
-    price, work, o = kept(PRICE.__eq__), kept(WORK.__eq__), baseline.overhead_fraction
-    total: Floats = baseline.usd * work * time * ((1 - o) * price + o)
+    price, work, o, f = kept(PRICE.__eq__), kept(WORK.__eq__), baseline.overhead_fraction, baseline.fixed_fraction
+    total: Floats = baseline.usd * (f + work * time * ((1 - o - f) * price + o))
     return total
 
 

@@ -49,7 +49,7 @@ def shares_table(answer: Replan) -> Table:
             "component": COMPONENTS[name],
             "share": share,
             "modelled_us_per_token": _modelled(answer, name),
-            "most_usd": share * (at.usd if at else 0.0),
+            "most_usd": share * (at.usd * (1 - at.fixed_fraction) if at else 0.0),
             "levers": ", ".join(
                 one.about.label for one in answer.offers if one.lever is not None and _acts_on(one.lever, name)
             ),

@@ -1,7 +1,7 @@
 """What is the run as it stands? Its bill, its settings, and how its time divides.
 
 - The bill is the one that was published for the run, or that of notebook 00. What of it is not GPU time grows with the
-  days and with no price of a GPU.
+  days and with no price of a GPU, save what data and its network cost, which nothing here changes.
 - The components of a step are modelled; where the driver's counter is known, they fill the busy share of the time, else
   what they do not explain is idle. Restarts are what the case tells of, or what the goodput leaves.
 """
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from costkit import architectures, levers, tables, training
 from costkit.plan.costing.final_run import FinalRun, final_run
-from costkit.plan.costing.ledger import lines
+from costkit.plan.costing.ledger import DATA, NETWORK, lines
 from costkit.plan.fitting.answer import request
 from costkit.plan.reached import batch_tokens
 from costkit.plan.schema import Plan
@@ -45,7 +45,9 @@ class Settings:
 class Start:
     """The run before any lever: its bill and shares of time, and what they were worked out from.
 
-    `token_s` are GPU-seconds a token by component, as modelled; `taken_s` those that the run takes.
+    `overhead_fraction` is what of the bill is not the price of GPU-hours, `fixed_fraction` the part of that which does
+    not grow with the days. `token_s` are GPU-seconds a token by component, as modelled; `taken_s` those that the run
+    takes.
     """
 
     plan: Plan
@@ -56,11 +58,13 @@ class Start:
     token_s: Mapping[str, float]
     taken_s: float
     shares: Mapping[str, float] = field(default_factory=dict)
+    fixed_fraction: float = 0.0
 
     @property
     def baseline(self) -> levers.Baseline:
         """The same in the terms of `levers`."""
-        return levers.Baseline(self.usd, self.shares, self.overhead_fraction)
+        fixed = self.fixed_fraction
+        return levers.Baseline(self.usd, self.shares, max(self.overhead_fraction - fixed, 0.0), fixed)
 
     @property
     def gpu(self) -> tables.Gpu:
@@ -88,21 +92,23 @@ def start(plan: Plan) -> Start | None:
     final = final_run(plan)
     if final.is_endless:
         return None
-    usd, overhead = _bill(plan, final)
+    usd, overhead, fixed = _bill(plan, final)
     found = settings(plan)
     taken_s = final.run.gpu_hours.mid * HOUR / plan.data.n_tokens
     token_s = modelled(plan, found, batch=batch_tokens(plan))
-    return Start(plan, final, found, usd, overhead, token_s, taken_s, _shares(plan, final, token_s, taken_s))
+    return Start(plan, final, found, usd, overhead, token_s, taken_s, _shares(plan, final, token_s, taken_s), fixed)
 
 
-def _bill(plan: Plan, final: FinalRun) -> tuple[float, float]:
-    """The bill, and the share of it that is not the price of GPU-hours."""
+def _bill(plan: Plan, final: FinalRun) -> tuple[float, float, float]:
+    """The bill, the share of it that is not the price of GPU-hours, and the part of that which nothing changes."""
     all_lines = lines(plan, final)
     planned = math.fsum(line.usd.mid for line in all_lines)
     of_gpus = math.fsum(line.usd.mid for line in all_lines if line.gpu_hours is not None)
     usd = plan.case.published_usd or planned
+    of_data = math.fsum(line.usd.mid for line in all_lines if line.name in (DATA, NETWORK))
     told = plan.case.overhead_fraction
-    return usd, (1 - of_gpus / planned) if told is None else min(told, 1 - 1e-9)
+    overhead = (1 - of_gpus / planned) if told is None else min(told, 1 - 1e-9)
+    return usd, overhead, overhead * of_data / (planned - of_gpus) if of_data else 0.0
 
 
 def settings(plan: Plan) -> Settings:
