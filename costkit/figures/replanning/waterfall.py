@@ -31,14 +31,13 @@ def waterfall(answer: Replan, *, reuse: Figure | None = None) -> Figure:
     function made before: it is drawn anew in place where its axes still hold.
     """
     names, top = _names(answer), round_top(_ROOM * _most(answer))
-    key = ("replanning.waterfall", top, len(names))
-    made = reuse if isinstance(reuse, Layered) and reuse.key == key else _still(top, len(names), key)
+    key = ("replanning.waterfall", top, *names)
+    made = reuse if isinstance(reuse, Layered) and reuse.key == key else _still(top, names, key)
     made.clear_moving()
     made.set_label(" ".join([answer.headline, *answer.warnings]))
     made.move(style.title(made, _finding(answer)))
     (ax,) = made.axes
     for artist in (
-        *_labels(ax, names),
         *_bars(ax, answer),
         *_ghosts(ax, answer),
         *_target(ax, answer),
@@ -70,37 +69,22 @@ def _finding(answer: Replan) -> str:
     return told if answer.final_usd is None else f"{told}; {usd(answer.final_usd)} was published"
 
 
-def _still(top: float, n_rows: int, key: object) -> Layered:
-    height = _ABOVE + _BELOW + _ROW * max(n_rows, _LEAST_ROWS)
+def _still(top: float, names: list[str], key: object) -> Layered:
+    height = _ABOVE + _BELOW + _ROW * max(len(names), _LEAST_ROWS)
     made = Layered((style.WIDTH, height), key)
     ax = style.axes(made, (_LEFT, _BELOW / height, 1 - _LEFT - _RIGHT, 1 - (_ABOVE + _BELOW) / height))
     ax.spines["left"].set_visible(False)
     ax.set_xlim(0, top)
-    ax.set_ylim(n_rows - 0.5, -0.6)
-    ax.set_yticks([])
-    if n_rows == 1:
+    ax.set_ylim(len(names) - 0.5, -0.6)
+    if names == [""]:
         ax.set_axis_off()
-    else:
-        usd_ticks(ax, top, "The bill, US dollars")
+        return made
+    usd_ticks(ax, top, "The bill, US dollars")
+    ax.set_yticks(range(len(names)), names)
+    ax.tick_params(axis="y", length=0)
+    for row in (0, len(names) - 1):
+        ax.get_yticklabels()[row].set_fontweight("bold")
     return made
-
-
-def _labels(ax: Axes, names: list[str]) -> Iterator[Artist]:
-    """What each row is, left of the axis; they move with the order."""
-    for row, name in enumerate(names):
-        bold = "bold" if row in (0, len(names) - 1) else "normal"
-        yield ax.text(
-            -0.008,
-            row,
-            name,
-            transform=ax.get_yaxis_transform(),
-            ha="right",
-            va="center",
-            fontsize=style.SMALL,
-            fontweight=bold,
-            color=style.INK,
-            parse_math=False,
-        )
 
 
 def _bars(ax: Axes, answer: Replan) -> Iterator[Artist]:
@@ -150,12 +134,8 @@ def _beside(ax: Axes, left: float, right: float, text: str) -> tuple[float, styl
 
 
 def _saved(step: Step) -> str:
-    saved = step.saved_usd
-    if not step.saved_usd.mid and saved.low == saved.high:
-        return "nothing"
-    if saved.low == saved.high:
-        return _change(saved.mid)
-    return f"{_change(saved.mid)} ({_change(saved.low)} to {_change(saved.high)})"
+    """What it saves there, in the middle; the line tells the band of the bill."""
+    return _change(step.saved_usd.mid) if step.saved_usd.mid else "nothing"
 
 
 def _change(saved: float) -> str:

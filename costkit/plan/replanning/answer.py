@@ -206,7 +206,7 @@ def replan(plan: Plan) -> Replan:
     >>> answer.usd, answer.final_usd
     (50000.0, 11800.0)
     """
-    at, found = _offered(files.replace(plan, {"levers.order": ""}) if plan.levers.order else plan)
+    at, found = _offered(_as_it_is(plan))
     if at is None:
         return Replan(plan, None, found, None)
     pulled = [_lever(one) for one in _chosen(plan, found)]
@@ -232,6 +232,13 @@ def _paying(baseline: Baseline, pulled: list[Lever]) -> list[Lever]:
             break
         kept = [one for one in kept if one.name != worst.name]
     return kept
+
+
+def _as_it_is(plan: Plan) -> Plan:
+    """The plan without what is told or done about it afterwards, on which its run and its levers do not depend."""
+    apart = {"levers.order": "", "case.published_final_usd": None, "case.listed_savings": ""}
+    changes = {key: value for key, value in apart.items() if plan.value(key) != value}
+    return files.replace(plan, changes) if changes else plan
 
 
 @functools.lru_cache(maxsize=32)

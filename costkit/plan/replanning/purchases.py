@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import functools
+
 from costkit import training
 from costkit.levers import PRICE, Effect
 from costkit.plan import files
 from costkit.plan.buying.blocks import GIVE_UP
 from costkit.plan.costing.final_run import FinalRun, final_run
+from costkit.plan.levers_section import LeversSection
 from costkit.plan.replanning.found import COMPUTED, QUOTED, Found, NotOffered
 from costkit.plan.replanning.start import Start
+from costkit.plan.schema import Plan
+from costkit.plan.sections import CaseSection
 from costkit.units import Range, percent, usd
 
 _BUYING = "way of buying"
@@ -44,7 +49,13 @@ def _band(low: float, high: float, shorter: FinalRun) -> str:
 
 def _on_spot(at: Start, lives: float) -> FinalRun:
     """The run on spot, for a multiple of the plan's life of a node."""
-    plan = at.plan
+    case = CaseSection(published_run=at.plan.case.published_run)
+    return _bought(at.plan.model_copy(update={"case": case, "levers": LeversSection()}), lives)
+
+
+@functools.lru_cache(maxsize=64)
+def _bought(plan: Plan, lives: float) -> FinalRun:
+    """Kept, since what is told of a case, and its levers, move while the market stays."""
     price = plan.hardware.usd_per_gpu_hour * (1 - plan.market.spot_discount_fraction)
     changes = {"market.purchase": "spot", "hardware.usd_per_gpu_hour": price}
     if lives != 1:
