@@ -37,6 +37,27 @@ def divided(**changes: object) -> Plan:
     return plan.replace(plan.read("new-run"), {**plain, **asked})
 
 
+# What is told of the published figures.
+
+
+def test_days_that_come_to_the_bill_are_told_as_published() -> None:
+    """No figure is said to be another figure that reads the same."""
+    told = case(case__published_usd=42_301, case__overhead_fraction=0.0, case__listed_savings="").arithmetic
+    assert "are $42,301, as published;" in told
+
+
+def test_an_end_is_told_of_gpus_at_a_price_where_no_days_were_published() -> None:
+    """Nobody is "they", and no price "that price", before GPUs and price were named; on spot none is on demand."""
+    told = case(case__published_days=None, market__purchase="spot", case__overhead_fraction=0.0).arithmetic
+    assert re.search(r"\$11,800 is what 32 GPUs cost for [\d.]+ days at \$3\.06;", told)
+
+
+def test_listed_savings_are_added_up_without_a_published_end() -> None:
+    """What they come to needs no second bill."""
+    told = case(case__published_final_usd=None).arithmetic
+    assert "the listed savings sum to $46,000 and would leave $4,000" in told
+
+
 # What no lever changes.
 
 

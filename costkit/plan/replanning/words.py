@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from costkit import tables
-from costkit.levers import COMPONENTS, component
+from costkit.levers import COMPONENTS, Listed, component
 from costkit.plan.replanning.found import ASSUMED
 from costkit.units import DAY, HOUR, Range, number, percent, usd
 
@@ -136,28 +136,39 @@ def arithmetic(answer: Replan) -> str:
     case, at, listed = answer.plan.case, answer.at, answer.listed
     if at is None or case.published_usd is None:
         return "The plan tells of no published bill that could be checked."
-    hardware = answer.plan.hardware
-    told = []
+    hardware, told = answer.plan.hardware, []
+    price = usd(hardware.usd_per_gpu_hour)
     if case.published_days is not None:
-        hours = hardware.n_gpus * case.published_days * DAY / HOUR
-        told.append(
-            f"{hardware.n_gpus:,} GPUs for {number(case.published_days)} days at {usd(hardware.usd_per_gpu_hour)} are"
-            f" {usd(hours * hardware.usd_per_gpu_hour)}, not {usd(case.published_usd)}"
-        )
+        told.append(_days_told(answer, case.published_days, case.published_usd))
     if elsewhere := _price_of_another(hardware.gpu, hardware.usd_per_gpu_hour):
-        told.append(f"{usd(hardware.usd_per_gpu_hour)} is a list price of {elsewhere}, and of no {hardware.gpu}")
+        told.append(f"{price} is a list price of {elsewhere}, and of no {hardware.gpu}")
     if case.published_final_usd is not None:
         days = case.published_final_usd / hardware.n_gpus / hardware.usd_per_gpu_hour * HOUR / DAY
-        told.append(
-            f"{usd(case.published_final_usd)} is what they cost for {number(days)} days at that price, on demand"
-        )
-    if listed is not None and case.published_final_usd is not None:
-        told.append(
-            f"the listed savings sum to {usd(listed.sum_usd)}, where the bills differ by"
-            f" {usd(case.published_usd - case.published_final_usd)}, and would leave {usd(listed.added_usd)}; as shares"
-            f" of what is left, multiplied, they leave {usd(listed.multiplied_usd)}"
-        )
+        they, at_price = (f"{hardware.n_gpus:,} GPUs", price) if case.published_days is None else ("they", "that price")
+        how = ", on demand" if answer.plan.market.purchase == "on_demand" else ""
+        end = usd(case.published_final_usd)
+        told.append(f"{end} is what {they} cost for {number(days)} days at {at_price}{how}")
+    if listed is not None:
+        told.append(_listed_told(listed, case.published_final_usd))
     return "; ".join(told) + "." if told else "Nothing was published that could be checked against the bill."
+
+
+def _days_told(answer: Replan, days: float, published_usd: float) -> str:
+    """What the days come to at the plan's price, and whether that is the bill."""
+    hardware = answer.plan.hardware
+    ours = usd(hardware.n_gpus * days * DAY / HOUR * hardware.usd_per_gpu_hour)
+    beside = "as published" if ours == usd(published_usd) else f"not {usd(published_usd)}"
+    price = usd(hardware.usd_per_gpu_hour)
+    return f"{hardware.n_gpus:,} GPUs for {number(days)} days at {price} are {ours}, {beside}"
+
+
+def _listed_told(listed: Listed, final_usd: float | None) -> str:
+    """What the listed savings come to, added and multiplied."""
+    bills = "" if final_usd is None else f", where the bills differ by {usd(listed.baseline_usd - final_usd)},"
+    return (
+        f"the listed savings sum to {usd(listed.sum_usd)}{bills} and would leave {usd(listed.added_usd)}; as shares of"
+        f" what is left, multiplied, they leave {usd(listed.multiplied_usd)}"
+    )
 
 
 def _price_of_another(gpu: str, usd_per_gpu_hour: float) -> str:
