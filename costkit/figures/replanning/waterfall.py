@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
+import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.collections import PatchCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
@@ -21,7 +24,7 @@ WORDS = {"price": "price", "engineering": "engineering", "work": "a better size"
 _LEFT, _RIGHT, _ABOVE, _BELOW = 0.235, 0.025, 1.05, 0.62
 _ROW, _LEAST_ROWS = 0.42, 7
 _OURS, _GHOST, _ASIDE = 0.42, 0.2, 0.14
-_ROOM, _LETTER = 1.16, 0.0078
+_ROOM, _LETTER, _ROUNDING = 1.16, 0.0078, 1e-9
 
 
 def waterfall(answer: Replan, *, reuse: Figure | None = None) -> Figure:
@@ -88,42 +91,60 @@ def _still(top: float, names: list[str], key: object) -> Layered:
 
 
 def _bars(ax: Axes, answer: Replan) -> Iterator[Artist]:
+    """Our bars with their bands and labels; few artists for many rows, as each costs a part of a redraw."""
     found = answer.waterfall
     if found is None:
         yield style.label(ax, (0.3, 0), "no bill: it never finishes", color=style.RED, size=style.LARGE, bold=True)
         return
-    up = -_ASIDE if answer.listed else 0.0
-    before, last = found.baseline.usd, len(found.steps) + 1
-    yield from _total(ax, Range.exact(before), up)
-    for row, step in enumerate(found.steps, start=1):
-        yield from _step(ax, row + up, step, before)
-        yield ax.plot([before, before], [row - 1 + up, row + up], color=style.PALE, linewidth=0.8, zorder=2)[0]
-        before = step.usd.mid
-    yield ax.plot([before, before], [last - 1 + up, last + up], color=style.PALE, linewidth=0.8, zorder=2)[0]
-    yield from _total(ax, found.end_usd, last + up)
+    usd_before = [found.baseline.usd, *(step.usd.mid for step in found.steps)]
+    up, last = (-_ASIDE if answer.listed else 0.0), len(usd_before)
+    starts, ends = np.array([0.0, *usd_before[:-1], 0.0]), np.array([usd_before[0], *usd_before[1:], usd_before[-1]])
+    colors = [style.INK, *map(_color, found.steps), style.INK]
+    rows = np.arange(last + 1) + up
+    yield _rectangles(ax, rows - _OURS / 2, np.minimum(starts, ends), np.abs(ends - starts), _OURS, facecolors=colors)
+    yield ax.vlines(usd_before, rows[:-1], rows[1:], color=style.PALE, linewidth=0.8, zorder=2)
+    yield from _bands(ax, [step.usd for step in found.steps], found.end_usd, up)
+    yield from _totals(ax, found.baseline.usd, found.end_usd, up, last + up)
+    for row, (step, before) in enumerate(zip(found.steps, usd_before, strict=False), start=1):
+        yield _step_label(ax, row + up, step, before)
 
 
-def _total(ax: Axes, amount: Range, y: float) -> Iterator[Artist]:
-    yield from ax.barh(y, amount.mid, _OURS, color=style.INK, zorder=3)
-    if amount.low < amount.high:
-        yield _band(ax, amount, y, "white")
-        yield _band(ax, Range(amount.mid, amount.mid, amount.high), y, style.INK)
-    text = (
-        usd(amount.mid) if amount.low == amount.high else f"{usd(amount.mid)} ({usd(amount.low)} to {usd(amount.high)})"
-    )
-    yield style.label(ax, (amount.high, y), text, color=style.INK, offset=(6, 0), bold=True, ground=True)
+def _color(step: Step) -> str:
+    """The colour of its group; red for one that costs."""
+    return style.RED if step.keep > 1 + _ROUNDING else COLORS[step.group]
 
 
-def _step(ax: Axes, y: float, step: Step, before: float) -> Iterator[Artist]:
-    """A bar from the bill before to the bill after; one that costs more is red."""
-    after, color = step.usd.mid, COLORS[step.group]
-    costs = after > before * (1 + 1e-9)
-    least = min(before, after)
-    yield from ax.barh(y, abs(before - after), _OURS, left=least, color=style.RED if costs else color, zorder=3)
-    yield _band(ax, step.usd, y, style.INK)
-    at, side = _beside(ax, min(least, step.usd.low), max(before, after, step.usd.high), _saved(step))
+def _rectangles(
+    ax: Axes, bottoms: Iterable[float], lefts: Iterable[float], widths: Iterable[float], height: float, **look: Any
+) -> Artist:
+    """Bars in one artist."""
+    bars = [
+        Rectangle((left, bottom), width, height) for left, bottom, width in zip(lefts, bottoms, widths, strict=True)
+    ]
+    return ax.add_collection(PatchCollection(bars, zorder=3, **look), autolim=False)
+
+
+def _bands(ax: Axes, steps: list[Range], end: Range, up: float) -> Iterator[Artist]:
+    """The middle 80% of the bill after every step; over the last bar in white."""
+    ys, last = np.arange(len(steps) + 1) + 1 + up, len(steps) + 1 + up
+    lows, highs = [*(one.low for one in steps), end.mid], [*(one.high for one in steps), end.high]
+    yield ax.hlines(ys, lows, highs, color=style.INK, linewidth=1.3, zorder=5)
+    yield ax.hlines(last, end.low, end.mid, color="white", linewidth=1.3, zorder=5)
+
+
+def _totals(ax: Axes, before: float, end: Range, first: float, last: float) -> Iterator[Artist]:
+    span = f" ({usd(end.low)} to {usd(end.high)})" if end.low < end.high else ""
+    for at, y, text in ((before, first, usd(before)), (end.high, last, f"{usd(end.mid)}{span}")):
+        yield style.label(ax, (at, y), text, color=style.INK, offset=(6, 0), bold=True, ground=True)
+
+
+def _step_label(ax: Axes, y: float, step: Step, before: float) -> Artist:
+    """What it saves there, in the middle; the line tells the band of the bill."""
+    text = _change(step.saved_usd.mid) if step.saved_usd.mid else "nothing"
+    least, most = min(before, step.usd.mid, step.usd.low), max(before, step.usd.mid, step.usd.high)
+    at, side = _beside(ax, least, most, text)
     aside = -7 if side == "right" else 7
-    yield style.label(ax, (at, y), _saved(step), color=style.INK, offset=(aside, 0), ha=side, ground=True)
+    return style.label(ax, (at, y), text, color=style.INK, offset=(aside, 0), ha=side, ground=True)
 
 
 def _beside(ax: Axes, left: float, right: float, text: str) -> tuple[float, style.Side]:
@@ -133,17 +154,8 @@ def _beside(ax: Axes, left: float, right: float, text: str) -> tuple[float, styl
     return (left, "right") if right + width > top and left > width else (right, "left")
 
 
-def _saved(step: Step) -> str:
-    """What it saves there, in the middle; the line tells the band of the bill."""
-    return _change(step.saved_usd.mid) if step.saved_usd.mid else "nothing"
-
-
 def _change(saved: float) -> str:
     return f"-{usd(saved)}" if saved > 0 else f"+{usd(-saved)}"
-
-
-def _band(ax: Axes, amount: Range, y: float, color: str) -> Artist:
-    return ax.plot([amount.low, amount.high], [y, y], color=color, linewidth=1.3, zorder=5)[0]
 
 
 def _ghosts(ax: Axes, answer: Replan) -> Iterator[Artist]:
@@ -151,24 +163,16 @@ def _ghosts(ax: Axes, answer: Replan) -> Iterator[Artist]:
     listed, found = answer.listed, answer.waterfall
     if listed is None or found is None:
         return
-    before = listed.baseline_usd
-    for row, step in enumerate(found.steps, start=1):
-        saved = listed.saved_usd.get(step.name)
-        if saved is None:
-            continue
-        before -= saved
-        yield _hollow(ax, before, saved, row)
-        at, side = _beside(ax, before, before + saved, told := f"told: -{usd(saved)}")
+    told = [(row, listed.saved_usd.get(step.name)) for row, step in enumerate(found.steps, start=1)]
+    shown = [(row, saved) for row, saved in told if saved is not None]
+    ends = listed.baseline_usd - np.cumsum([saved for _, saved in shown])
+    bottoms = [row + _ASIDE for row, _ in shown]
+    look = {"facecolors": "white", "edgecolors": style.GREY, "linewidths": 0.9}
+    yield _rectangles(ax, bottoms, ends.tolist(), [saved for _, saved in shown], _GHOST, **look)
+    for (row, saved), end in zip(shown, ends.tolist(), strict=True):
+        at, side = _beside(ax, end, end + saved, text := f"told: -{usd(saved)}")
         where = (at, row + _ASIDE + _GHOST / 2)
-        aside = -5 if side == "right" else 5
-        yield style.label(ax, where, told, offset=(aside, 0), ha=side, size=style.TINY)
-
-
-def _hollow(ax: Axes, left: float, width: float, row: float) -> Artist:
-    patch = Rectangle(
-        (left, row + _ASIDE), width, _GHOST, facecolor="white", edgecolor=style.GREY, linewidth=0.9, zorder=3
-    )
-    return ax.add_patch(patch)
+        yield style.label(ax, where, text, offset=(-5 if side == "right" else 5, 0), ha=side, size=style.TINY)
 
 
 def _target(ax: Axes, answer: Replan) -> Iterator[Artist]:
