@@ -58,6 +58,23 @@ def test_listed_savings_are_added_up_without_a_published_end() -> None:
     assert "the listed savings sum to $46,000 and would leave $4,000" in told
 
 
+@pytest.mark.parametrize("order", ["none", "busy"])
+def test_a_bill_that_nothing_changes_is_told_as_certain_and_without_order(order: str) -> None:
+    """No levers, or none that the plan has."""
+    found = case(levers__order=order, case__gpu_utilisation_fraction=1.0)
+    assert found.order_told == "No lever is pulled: there is no order."
+    assert found.odds == "Nothing about the end is uncertain here: the bill is $50,000."
+
+
+def test_without_spot_is_a_reading_only_of_a_plan_with_spot() -> None:
+    """It is engineering alone where all others are."""
+    assert "Without spot" not in {one.name for one in readings(case(levers__order="bf16"))}
+    found = case(levers__order="spot, provider", hardware__usd_per_gpu_hour=6.0, case__overhead_fraction=0.0)
+    notes = {one.name: one.note for one in readings(found)}
+    assert notes["Without spot"] == "the other levers alone"
+    assert {one.name: one.note for one in readings(ANSWER)}["Without spot"] == "what is engineering alone"
+
+
 # What no lever changes.
 
 
@@ -369,6 +386,15 @@ def test_flash_attention_works_beside_fp8_too() -> None:
     assert both is not None
     assert found.steps[1].saved_usd.mid > 0
     assert found.end_usd.mid == pytest.approx(both.end_usd.mid)
+
+
+def test_flash_attention_is_not_there_without_16_bits_to_turn_on() -> None:
+    """A V100 has no BF16: naming both levers saves nothing, and neither is credited."""
+    v100 = {"hardware.gpu": "V100-SXM2-32GB", "case.tf32_enabled": False, "levers.order": "bf16, flash"}
+    found = plan.replan(plan.replace(CASE, v100))
+    assert found.waterfall is not None
+    assert found.waterfall.end_usd.mid == pytest.approx(50_000)
+    assert "has no BF16" in offer(found, "flash").told
 
 
 def test_another_provider_and_spot_are_one_way_of_buying() -> None:

@@ -143,7 +143,10 @@ def _flash(at: Start) -> Found:
     half = at.settings if at.settings.is_half else replace(at.settings, precision=_PRECISIONS["bf16"])
     before, after = replace(half, attention="eager"), replace(half, attention="flash")
     effects = _ratios(at, before, after, {_PRODUCTS: "flash products", _STORED: _SCORES})
-    beside = [()] if at.settings.is_half else [("bf16",), ("fp8",)]
+    formats = [name for name in ("bf16", "fp8") if training.has_format(at.gpu, _PRECISIONS[name])]
+    beside = [()] if at.settings.is_half else [(name,) for name in formats]
+    if not beside:
+        raise NotOffered(f"it needs 16 bits, and {at.gpu.name} has no BF16")
     effects = [replace(one, rank=1.0, needs=needs) for needs in beside for one in effects]
     told = "scores are never stored" + ("" if at.settings.is_half else ", in 16 bits only")
     return Found(effects, MODELLED, told, {"attention": "flash"} if at.plan.memory.attention == "eager" else {})

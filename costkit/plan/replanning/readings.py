@@ -94,19 +94,24 @@ def _end(usd: float, factors: Mapping[str, float]) -> float:
 
 def _replanned(answer: Replan) -> Iterator[Reading]:
     """The plan's levers, modelled, from other starting points."""
-    order = answer.plan.levers.order
-    without_spot = ", ".join(name for name in (answer.waterfall.order if answer.waterfall else ()) if name != "spot")
+    order, pulled = answer.plan.levers.order, answer.waterfall.levers if answer.waterfall else ()
+    others = [one for one in pulled if one.name != "spot"]
+    is_engineering = all(one.group == "engineering" for one in others if one.effects)
+    told = "what is engineering alone" if is_engineering else "the other levers alone"
+    without_spot = {"levers.order": ", ".join(one.name for one in others) or "none"}
     yield from (
         found
         for name, changes, note in (
             ("The plan's levers", {}, "as modelled here, from the plan as it stands"),
-            ("Without spot", {"levers.order": without_spot or "none"}, "what is engineering alone"),
+            ("Without spot", without_spot, told),
             ("TF32 was off", {"case.tf32_enabled": False}, "products in plain FP32 before"),
             ("In BF16 already", {"memory.precision": "bf16-mixed"}, "mixed precision before the story begins"),
             ("GPUs always busy", {"case.gpu_utilisation_fraction": 1.0}, "what if the counter had shown 100%"),
             ("Every lever that pays", {"levers.order": ""}, "also those that the story does not name"),
         )
-        if (found := _modelled(answer, name, changes, note)) is not None and (order or name != "Every lever that pays")
+        if (order or name != "Every lever that pays")
+        and (len(others) < len(pulled) or name != "Without spot")
+        and (found := _modelled(answer, name, changes, note)) is not None
     )
 
 

@@ -205,6 +205,8 @@ def time(answer: Replan) -> str:
 def order_told(answer: Replan) -> str:
     """How much of a lever's credit is its place."""
     shared = [one for one in answer.credits if one.is_shared]
+    if not _n_levers(answer):
+        return "No lever is pulled: there is no order."
     if not shared:
         return "The order hardly matters here: each lever saves about the same first and last."
     widest = max(shared, key=lambda one: abs(one.first_usd - one.last_usd))
@@ -227,6 +229,8 @@ def odds(answer: Replan) -> str:
     if answer.waterfall is None or answer.usd is None:
         return "A run without a bill has no odds."
     end = answer.waterfall.end_usd
+    if end.low == end.high:
+        return f"Nothing about the end is uncertain here: the bill is {usd(end.mid)}."
     if answer.final_usd is None or answer.chance is None:
         return f"In eight of ten draws the bill ends between {usd(end.low)} and {usd(end.high)}."
     n_draws = len(answer.waterfall.end_draws_usd)
