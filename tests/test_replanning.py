@@ -52,10 +52,18 @@ def test_an_end_is_told_of_gpus_at_a_price_where_no_days_were_published() -> Non
     assert re.search(r"\$11,800 is what 32 GPUs cost for [\d.]+ days at \$3\.06;", told)
 
 
+def test_one_gpu_is_told_of_in_the_singular() -> None:
+    """It costs, they cost."""
+    told = case(hardware__n_gpus=1).arithmetic
+    assert told.startswith("1 GPU for 18.0 days at $3.06 is $1,322, not $50,000;")
+    assert "$11,800 is what it costs for" in told
+
+
 def test_listed_savings_are_added_up_without_a_published_end() -> None:
-    """What they come to needs no second bill."""
-    told = case(case__published_final_usd=None).arithmetic
-    assert "the listed savings sum to $46,000 and would leave $4,000" in told
+    """What they come to needs no second bill, and a bill that rose is no difference that they make."""
+    for final_usd in (None, 60_000.0):
+        told = case(case__published_final_usd=final_usd).arithmetic
+        assert "the listed savings sum to $46,000 and would leave $4,000" in told
 
 
 @pytest.mark.parametrize("order", ["none", "busy"])

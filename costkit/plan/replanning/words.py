@@ -144,10 +144,11 @@ def arithmetic(answer: Replan) -> str:
         told.append(f"{price} is a list price of {elsewhere}, and of no {hardware.gpu}")
     if case.published_final_usd is not None:
         days = case.published_final_usd / hardware.n_gpus / hardware.usd_per_gpu_hour * HOUR / DAY
-        they, at_price = (f"{hardware.n_gpus:,} GPUs", price) if case.published_days is None else ("they", "that price")
+        one, named = hardware.n_gpus == 1, case.published_days is not None
+        they, at_price = ("it" if one else "they", "that price") if named else (_gpus(hardware.n_gpus), price)
         how = ", on demand" if answer.plan.market.purchase == "on_demand" else ""
         end = usd(case.published_final_usd)
-        told.append(f"{end} is what {they} cost for {number(days)} days at {at_price}{how}")
+        told.append(f"{end} is what {they} {'costs' if one else 'cost'} for {number(days)} days at {at_price}{how}")
     if listed is not None:
         told.append(_listed_told(listed, case.published_final_usd))
     return "; ".join(told) + "." if told else "Nothing was published that could be checked against the bill."
@@ -159,12 +160,18 @@ def _days_told(answer: Replan, days: float, published_usd: float) -> str:
     ours = usd(hardware.n_gpus * days * DAY / HOUR * hardware.usd_per_gpu_hour)
     beside = "as published" if ours == usd(published_usd) else f"not {usd(published_usd)}"
     price = usd(hardware.usd_per_gpu_hour)
-    return f"{hardware.n_gpus:,} GPUs for {number(days)} days at {price} are {ours}, {beside}"
+    are = "is" if hardware.n_gpus == 1 else "are"
+    return f"{_gpus(hardware.n_gpus)} for {number(days)} days at {price} {are} {ours}, {beside}"
+
+
+def _gpus(n_gpus: int) -> str:
+    return "1 GPU" if n_gpus == 1 else f"{n_gpus:,} GPUs"
 
 
 def _listed_told(listed: Listed, final_usd: float | None) -> str:
     """What the listed savings come to, added and multiplied."""
-    bills = "" if final_usd is None else f", where the bills differ by {usd(listed.baseline_usd - final_usd)},"
+    fell = 0.0 if final_usd is None else listed.baseline_usd - final_usd
+    bills = f", where the bills differ by {usd(fell)}," if fell > 0 else ""
     return (
         f"the listed savings sum to {usd(listed.sum_usd)}{bills} and would leave {usd(listed.added_usd)}; as shares of"
         f" what is left, multiplied, they leave {usd(listed.multiplied_usd)}"
