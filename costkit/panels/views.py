@@ -72,7 +72,7 @@ REPLAN_PLACES = {
     "Saved by price": 1,
     "Saved by engineering": 2,
     "Saved by a better size": 1,
-    "Nothing ran": 2,
+    "Idle": 2,
 }
 
 

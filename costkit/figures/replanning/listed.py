@@ -6,9 +6,10 @@ import math
 
 from costkit import levers, tables, training
 from costkit.figures.shown import Format, Table
-from costkit.levers import COMPONENTS, component
+from costkit.levers import component
 from costkit.plan import Replan
 from costkit.plan.replanning import readings
+from costkit.plan.replanning.words import component_name
 from costkit.units import MICRO, Range, number, percent, usd
 
 Columns = dict[str, str | tuple[str, Format]]
@@ -41,12 +42,10 @@ def steps_table(answer: Replan) -> Table:
 def shares_table(answer: Replan) -> Table:
     """Where the time goes: the share of every component, and the most that any lever on it alone could save."""
     at = answer.at
-    shares: dict[str, float] = {}
-    for name, share in (at.shares if at else {}).items():
-        shares[component(name)] = shares.get(component(name), 0.0) + share
+    shares = at.by_component if at else {}
     rows = [
         {
-            "component": COMPONENTS[name],
+            "component": component_name(answer, name),
             "share": share,
             "modelled_us_per_token": _modelled(answer, name),
             "most_usd": share * (at.usd * (1 - at.fixed_fraction) if at else 0.0),

@@ -82,6 +82,14 @@ class Start:
         return math.fsum(share for name, share in self.shares.items() if name in self.token_s)
 
     @property
+    def by_component(self) -> dict[str, float]:
+        """The share of the time by component, its parts together."""
+        found: dict[str, float] = {}
+        for name, share in self.shares.items():
+            found[levers.component(name)] = found.get(levers.component(name), 0.0) + share
+        return found
+
+    @property
     def is_too_fast(self) -> bool:
         """Whether the modelled components alone take clearly more than the time in which they are at work."""
         return self.modelled_fraction > _TOO_MUCH * max(self.busy_fraction, _LEAST_BUSY)

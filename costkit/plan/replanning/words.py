@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from costkit import tables
-from costkit.levers import COMPONENTS, Listed, component
+from costkit.levers import COMPONENTS, Listed
 from costkit.plan.replanning.found import ASSUMED
 from costkit.units import DAY, HOUR, Range, number, percent, usd
 
@@ -77,7 +77,7 @@ def facts(answer: Replan) -> tuple[tuple[str, str], ...]:
         *((_group_label(group), _group_text(answer, group)) for group in GROUPS),
         ("Published afterwards", "" if answer.final_usd is None else usd(answer.final_usd)),
         ("Chance of that or less", "" if chance is None else percent(chance)),
-        ("Nothing ran", _idle(answer)),
+        ("Idle", _idle(answer)),
     )
     return tuple((label, text) for label, text in found if text)
 
@@ -92,7 +92,9 @@ def _group_text(answer: Replan, group: str) -> str:
 
 def _idle(answer: Replan) -> str:
     share = answer.at.baseline.share("idle") + answer.at.baseline.share("input_wait") if answer.at else 0.0
-    return f"{percent(share)} of the time" if share > _SMALL else ""
+    if share <= _SMALL:
+        return ""
+    return f"{percent(share)} of the time" + ("" if _is_counted(answer) else ", or not modelled")
 
 
 def warnings(answer: Replan) -> tuple[str, ...]:
@@ -188,25 +190,29 @@ def _price_of_another(gpu: str, usd_per_gpu_hour: float) -> str:
 
 def time(answer: Replan) -> str:
     """Where the time goes, and what that caps."""
-    at = answer.at
-    if at is None:
+    if answer.at is None:
         return "A run without an end has no shares of time."
-    shares: dict[str, float] = {}
-    for name, share in at.shares.items():
-        shares[component(name)] = shares.get(component(name), 0.0) + share
+    shares = answer.at.by_component
     ranked = sorted(shares.items(), key=lambda one: -one[1])
-    told = ", ".join(f"{COMPONENTS[name]} {percent(share)}" for name, share in ranked if share >= _SMALL)
-    idle = shares.get("idle", 0.0)
-    busy = (
-        "the driver counted" if answer.plan.case.gpu_utilisation_fraction is not None else "the model of a step finds"
-    )
-    cap = (
-        f" For {percent(idle)} of it nothing that {busy} was running: no number format, kernel or optimizer can save"
-        " that part."
-        if idle >= _LARGE_SHARE
-        else ""
-    )
-    return f"Of the time that is paid: {told}.{cap}"
+    told = ", ".join(f"{component_name(answer, name)} {percent(share)}" for name, share in ranked if share >= _SMALL)
+    return f"Of the time that is paid: {told}.{_cap(answer, shares.get('idle', 0.0))}"
+
+
+def component_name(answer: Replan, name: str) -> str:
+    """What a component is called: without the driver's counter, what is idle is only what nothing modelled explains."""
+    return "idle or not modelled" if name == "idle" and not _is_counted(answer) else COMPONENTS[name]
+
+
+def _is_counted(answer: Replan) -> bool:
+    return answer.plan.case.gpu_utilisation_fraction is not None
+
+
+def _cap(answer: Replan, idle: float) -> str:
+    """That software can't save what was idle, where that is much."""
+    if idle < _LARGE_SHARE:
+        return ""
+    what = "nothing ran that the driver counted" if _is_counted(answer) else "the model of a step finds nothing at work"
+    return f" For {percent(idle)} of it {what}: no number format, kernel or optimizer is credited with that part."
 
 
 def order_told(answer: Replan) -> str:
