@@ -70,9 +70,10 @@ REPLAN_PLACES = {
     "Published afterwards": 1,
     "Chance of that or less": 1,
     "Saved by price": 1,
-    "Saved by engineering": 2,
+    "Saved by engineering": 1,
     "Saved by a better size": 1,
-    "Idle": 2,
+    "Idle": 1,
+    "Next, with the least effort": 2,
 }
 
 

@@ -93,15 +93,22 @@ class Replan:
         """What remains to be had: every lever that is there and not pulled, the cheapest effort first."""
         if self.waterfall is None:
             return []
-        pulled = set(self.waterfall.order)
-        rest = [one for one in self.offers if one.name not in pulled]
-        found = [
-            Left(one, after.steps[-1].saved_usd, after.end_usd)
-            for one in rest
-            if one.lever is not None
-            for after in [levers.waterfall(self.waterfall.baseline, [*self.waterfall.levers, one.lever])]
-        ]
-        return sorted(found, key=lambda one: (one.offer.about.effort_rank, -one.saved_usd.mid))
+        return sorted(self._left(levers.N_DRAWS), key=lambda one: (one.offer.about.effort_rank, -one.saved_usd.mid))
+
+    @cached_property
+    def next(self) -> Left | None:
+        """What is had next with the least effort, of what would save half a per cent or more; without its band."""
+        found = [one for one in self._left(1) if one.saved_usd.mid > words.LEAST * (one.usd.mid + one.saved_usd.mid)]
+        return min(found, key=lambda one: (one.offer.about.effort_rank, -one.saved_usd.mid), default=None)
+
+    def _left(self, n_draws: int) -> list[Left]:
+        """Every lever that is there and not pulled, after all that are."""
+        if self.waterfall is None:
+            return []
+        baseline, pulled = self.waterfall.baseline, self.waterfall.levers
+        rest = [one for one in self.offers if one.lever is not None and one.name not in self.waterfall.order]
+        afters = [levers.waterfall(baseline, [*pulled, *filter(None, [one.lever])], n_draws=n_draws) for one in rest]
+        return [Left(one, after.steps[-1].saved_usd, after.end_usd) for one, after in zip(rest, afters, strict=True)]
 
     @property
     def not_there(self) -> list[Offer]:

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from costkit.plan.replanning.start import Start
 
 GROUPS = {"price": "price", "engineering": "engineering", "work": "a better size"}
-_SMALL, _LARGE_SHARE, _CLOSE = 0.005, 0.2, 0.05
+LEAST = 0.005
+_SMALL, _LARGE_SHARE, _CLOSE = LEAST, 0.2, 0.05
 
 
 def headline(answer: Replan) -> str:
@@ -78,6 +79,7 @@ def facts(answer: Replan) -> tuple[tuple[str, str], ...]:
         ("Published afterwards", "" if answer.final_usd is None else usd(answer.final_usd)),
         ("Chance of that or less", "" if chance is None else percent(chance)),
         ("Idle", _idle(answer)),
+        ("Next, with the least effort", _next(answer)),
     )
     return tuple((label, text) for label, text in found if text)
 
@@ -88,6 +90,11 @@ def _group_label(group: str) -> str:
 
 def _group_text(answer: Replan, group: str) -> str:
     return usd(answer.group_usd(group)) if any(one.group == group for one in answer.credits) else ""
+
+
+def _next(answer: Replan) -> str:
+    found = answer.next
+    return "" if found is None else f"{found.offer.about.label}, another {usd(found.saved_usd.mid)}"
 
 
 def _idle(answer: Replan) -> str:
