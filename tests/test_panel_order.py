@@ -53,13 +53,14 @@ def test_all_parts_show_one_order(heard: Heard) -> None:
     assert [box.description for box in control.boxes.values()] == [one.label for one in levers.known().values()]
 
 
-def test_an_empty_order_shows_all_and_says_nothing_until_it_is_edited(heard: Heard) -> None:
-    """The least effort first; unticking one names the others."""
+def test_an_empty_order_ticks_nothing_and_says_nothing_until_it_is_edited(heard: Heard) -> None:
+    """The box says that the plan chooses; the first tick takes its place."""
     control = order("", heard)
     assert (control.value, control.box.value, heard.values) == ("", "", [])
-    assert (control.tags.value, ticked(control)) == (list(KNOWN), list(KNOWN))
-    control.boxes["spot"].value = False
-    assert heard.values == [", ".join(name for name in KNOWN if name != "spot")]
+    assert (control.tags.value, ticked(control)) == ([], [])
+    assert control.box.placeholder == "all that pays, the least effort first"
+    control.boxes["spot"].value = True
+    assert heard.values == ["spot"]
 
 
 def test_putting_an_order_reports_nothing(heard: Heard) -> None:

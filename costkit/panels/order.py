@@ -2,7 +2,7 @@
 
 - The value is the names with commas between them; `none` where nothing is ticked.
 - Names are typed in the box alone: that of the tags has no label, and in JupyterLab nothing follows from its Enter.
-- An empty value means all of them in their usual order, and stays empty until the reader changes something.
+- An empty value is the plan's own choice, of which the box tells; it ticks nothing, and the first tick takes its place.
 """
 
 from __future__ import annotations
@@ -47,8 +47,7 @@ class OrderControl(Control):
 
     def _chosen(self, text: str) -> list[str]:
         """The names that a value stands for, those that there are not left out."""
-        given = names(text) if text else tuple(self.field.choices)
-        return [name for name in dict.fromkeys(given) if name in self.boxes]
+        return [name for name in dict.fromkeys(names(text)) if name in self.boxes]
 
     def _typed(self, change: Mapping[str, Any]) -> None:
         if not self._quiet:

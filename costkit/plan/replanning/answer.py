@@ -15,6 +15,7 @@ from functools import cached_property
 from costkit import levers
 from costkit.levers import Baseline, Credit, Lever, Waterfall
 from costkit.plan import files
+from costkit.plan.buying.changed import files_changed_ns
 from costkit.plan.lists import NONE, amounts, names
 from costkit.plan.replanning import words
 from costkit.plan.replanning.offers import Offer, offers
@@ -213,7 +214,7 @@ def replan(plan: Plan) -> Replan:
     >>> answer.usd, answer.final_usd
     (50000.0, 11800.0)
     """
-    at, found = _offered(_as_it_is(plan))
+    at, found = _offered(as_it_is := _as_it_is(plan), files_changed_ns(as_it_is))
     if at is None:
         return Replan(plan, None, found, None)
     pulled = [_lever(one) for one in _chosen(plan, found)]
@@ -249,7 +250,7 @@ def _as_it_is(plan: Plan) -> Plan:
 
 
 @functools.lru_cache(maxsize=32)
-def _offered(plan: Plan) -> tuple[Start | None, tuple[Offer, ...]]:
+def _offered(plan: Plan, _changed_ns: tuple[int, ...]) -> tuple[Start | None, tuple[Offer, ...]]:
     """The run and its levers, which do not depend on which are pulled."""
     at = start(plan)
     return at, () if at is None else tuple(offers(at))

@@ -155,10 +155,10 @@ def _flash(at: Start) -> Found:
 def _compile(at: Start) -> Found:
     if at.settings.kernels == "compiled":
         raise NotOffered("the plan has it already")
+    if at.settings.kernels == "fused":
+        raise NotOffered("its kernels are fused already")
     after = replace(at.settings, kernels="compiled")
     effects = _ratios(at, at.settings, after, {_STORED: _SCORES, _MOVED: _FUSION})
-    if not effects:
-        raise NotOffered("its kernels are fused already")
     return Found(effects, MODELLED, "what only moves data is fused")
 
 

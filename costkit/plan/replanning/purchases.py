@@ -8,6 +8,7 @@ from costkit import training
 from costkit.levers import PRICE, Effect
 from costkit.plan import files
 from costkit.plan.buying.blocks import GIVE_UP
+from costkit.plan.buying.changed import files_changed_ns
 from costkit.plan.costing.final_run import FinalRun, final_run
 from costkit.plan.levers_section import LeversSection
 from costkit.plan.replanning.found import COMPUTED, QUOTED, Found, NotOffered
@@ -50,11 +51,12 @@ def _band(low: float, high: float, shorter: FinalRun) -> str:
 def _on_spot(at: Start, lives: float) -> FinalRun:
     """The run on spot, for a multiple of the plan's life of a node."""
     case = CaseSection(published_run=at.plan.case.published_run)
-    return _bought(at.plan.model_copy(update={"case": case, "levers": LeversSection()}), lives)
+    plan = at.plan.model_copy(update={"case": case, "levers": LeversSection()})
+    return _bought(plan, lives, files_changed_ns(plan))
 
 
 @functools.lru_cache(maxsize=64)
-def _bought(plan: Plan, lives: float) -> FinalRun:
+def _bought(plan: Plan, lives: float, _changed_ns: tuple[int, ...]) -> FinalRun:
     """Kept, since what is told of a case, and its levers, move while the market stays."""
     price = plan.hardware.usd_per_gpu_hour * (1 - plan.market.spot_discount_fraction)
     changes = {"market.purchase": "spot", "hardware.usd_per_gpu_hour": price}

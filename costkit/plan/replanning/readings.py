@@ -49,8 +49,8 @@ def readings(answer: Replan) -> list[Reading]:
 
     >>> from costkit import plan
     >>> found = {one.name: one for one in readings(plan.replan(plan.read("case-50k")))}
-    >>> round(found["Six measured factors, from TF32"].end_usd.mid), found["Six measured factors, from TF32"].chance
-    (11851, None)
+    >>> round(found["A chain of 6 factors, from TF32"].end_usd.mid), found["The plan's levers"].verdict
+    (11851, 'does not')
     """
     if answer.final_usd is None or answer.usd is None:
         return []
@@ -72,7 +72,7 @@ def _chains(answer: Replan, usd: float) -> Iterator[Reading]:
     """The measured factors, all of them, and without the one that a run already in 16 bits has behind it."""
     factors = chain()
     told = "speed-ups of whole runs, each measured elsewhere; goodput, loader and compiler assumed"
-    yield _exact(answer, "Six measured factors, from TF32", _end(usd, factors), told)
+    yield _exact(answer, f"A chain of {len(factors)} factors, from TF32", _end(usd, factors), told)
     rest = {name: factor for name, factor in factors.items() if name != "bf16"}
     yield _exact(answer, "The same, had it been in BF16 already", _end(usd, rest), "without the factor of BF16")
 

@@ -32,7 +32,9 @@ def headline(answer: Replan) -> str:
     if answer.unexplained_usd > _SMALL * answer.usd:
         left = f"{usd(answer.unexplained_usd)} is arithmetic that no lever earns"
         return f"{drop}, {parts}, and {left}: these levers end at {end}."
-    return f"{drop}, all can be had: {parts}, which ends at {end}."
+    return (
+        f"All of the drop from {usd(answer.usd)} to {usd(answer.final_usd)} can be had: {parts}, which ends at {end}."
+    )
 
 
 def _levers(answer: Replan) -> str:
@@ -188,11 +190,13 @@ def _listed_told(listed: Listed, final_usd: float | None) -> str:
 
 
 def _price_of_another(gpu: str, usd_per_gpu_hour: float) -> str:
-    """The GPU that is quoted at exactly this price on demand, where the plan's own is not; else nothing."""
-    at_price = [
-        quote.gpu for quote in tables.quotes(purchase="on_demand") if quote.usd_per_gpu_hour == usd_per_gpu_hour
-    ]
-    return "" if not at_price or gpu in at_price else at_price[0]
+    """The GPU of the same maker that is quoted at exactly this price on demand, where the plan's own never is."""
+    own = [quote.usd_per_gpu_hour for quote in tables.quotes(gpu=gpu, purchase="on_demand")]
+    if not own or usd_per_gpu_hour in own:
+        return ""
+    gpus = tables.gpus()
+    others = (quote for quote in tables.quotes(purchase="on_demand") if quote.usd_per_gpu_hour == usd_per_gpu_hour)
+    return next((one.gpu for one in others if gpus[one.gpu].vendor == gpus[gpu].vendor), "")
 
 
 def time(answer: Replan) -> str:
