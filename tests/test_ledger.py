@@ -218,6 +218,14 @@ def test_what_lies_between_readings_is_never_wrong_and_what_lies_far_outside_alw
     assert verdict_of_readings(outside, (low, high), is_open=True) == "wrong"
 
 
+def test_alternatives_leave_a_figure_open_also_where_no_assumption_is_named(tmp_path: Path) -> None:
+    """A figure between its readings depends on which is meant."""
+    file = tmp_path / "claims.csv"
+    file.write_text("id,kind,inputs,published\na,quotient,of=10|40; by=10,3\n", encoding="utf-8")
+    (found,) = claims.check(file)
+    assert (found.verdict, found.why) == ("depends", "depends on which of its readings is meant")
+
+
 def test_how_far_off_is_a_factor_either_way() -> None:
     """Twice and half are as far off; what holds is off by nothing, a wrong word by everything."""
     twice, half = (Checked("a", "b", "c", 10.0, ours, "", "wrong", "d") for ours in (20.0, 5.0))

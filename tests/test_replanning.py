@@ -211,7 +211,7 @@ def test_the_first_sentence_says_price_engineering_and_arithmetic() -> None:
 def test_a_story_that_comes_out_is_told_so() -> None:
     """Where the levers end at the published bill or below, nothing is left for arithmetic."""
     found = case(case__published_final_usd=40_000.0)
-    assert found.headline.startswith("All of the drop from $50,000 to $40,000 can be had: ")
+    assert "at or below the $40,000 that was published: " in found.headline
     assert (found.chance or 0) > 0.9
 
 
@@ -301,6 +301,26 @@ def test_tf32_is_there_where_the_case_says_that_it_was_off() -> None:
 def test_products_in_plain_fp32_cannot_have_been_that_fast() -> None:
     """3B on 60B tokens in 18 days is more than FP32 gives without tensor cores, and the answer says so."""
     assert any("can't all be right" in words for words in case(case__tf32_enabled=False).warnings)
+
+
+def test_a_run_that_could_not_have_been_done_has_no_chance_and_no_praise() -> None:
+    """No saving on an impossible start is told as one that can be had, and no reading of it reaches anything."""
+    found = case(case__tf32_enabled=False, case__published_final_usd=40_000.0)
+    assert "could not have been done" in found.headline
+    assert found.chance is None
+    assert any("set case.tf32_enabled to true" in words for words in found.warnings)
+    assert {one.name: one.verdict for one in readings(found)}["The plan's levers"] == "impossible"
+
+
+def test_restarts_saved_are_a_share_of_the_time_that_is_left() -> None:
+    """Half of 16% of a run's time saves at most a twelfth of whatever bill it has."""
+    found = plan.replan(plan.read("llama-2-7b"))
+    assert found.at is not None
+    share = found.at.baseline.share("checkpoint_restart")
+    for order in ("restarts", "compute-optimal, restarts"):
+        steps = plan.replan(plan.replace(plan.read("llama-2-7b"), {"levers.order": order})).waterfall
+        assert steps is not None
+        assert steps.steps[-1].keep == pytest.approx(1 - share / 2, rel=0.01)
 
 
 def test_flash_attention_does_nothing_without_bf16() -> None:
@@ -454,7 +474,7 @@ def test_what_remains_comes_with_the_least_effort_first() -> None:
 
 def test_an_assumed_effect_is_said_to_be_one() -> None:
     """Nobody measured what keeping the GPUs busy brings."""
-    assert any("assumption: Keep the GPUs busy" in words for words in case(levers__order="busy").warnings)
+    assert any("nobody measured them: Keep the GPUs busy" in words for words in case(levers__order="busy").warnings)
 
 
 def test_a_measured_wait_for_input_is_a_component() -> None:
@@ -521,7 +541,7 @@ def test_the_chain_of_the_six_factors_is_a_reading() -> None:
         ("The same, had it been in BF16 already", "does not"),
         ("The plan's levers", "does not"),
         ("Without spot", "does not"),
-        ("TF32 was off", "does not"),
+        ("TF32 was off", "impossible"),
         ("In BF16 already", "does not"),
         ("Every lever that pays", "may"),
     ],

@@ -15,11 +15,12 @@ import numpy as np
 from costkit import tables
 from costkit.claims.inputs import ABOUT, Kinds, Row
 from costkit.claims.printed import is_misspelled_number, numbers, texts
-from costkit.claims.readings import Used, readings_of
+from costkit.claims.readings import OR, Used, readings_of
 from costkit.claims.result import NO, YES, Checked
 from costkit.claims.verdicts import DEPENDS, HOLDS, WRONG, verdict_of_readings
 
 REQUIRED = ("id", "kind", "published")
+PROSE = ("id", "topic", "published", "unit", "what", "assumption", "source", "as_of", "note")
 
 
 def checked(row: Row, kinds: Kinds) -> Checked:
@@ -36,10 +37,15 @@ def checked(row: Row, kinds: Kinds) -> Checked:
     if is_judgement:
         found = DEPENDS
     elif texts(printed):
-        found = verdict_of_readings(printed, tuple(map(float, values)), is_open=bool(row.get("assumption")))
+        found = verdict_of_readings(printed, tuple(map(float, values)), is_open=_is_open(row))
     else:
         found = _of_words(printed, values)
     return _checked(row, printed, found, values, is_judgement=is_judgement)
+
+
+def _is_open(row: Row) -> bool:
+    """Whether its values are readings of one figure: where an assumption is named, or alternatives are given."""
+    return bool(row.get("assumption")) or any(OR in (row.get(name) or "") for name in row if name not in PROSE)
 
 
 def _are_words(row: Row, values: tuple[float | bool, ...]) -> bool:
@@ -95,8 +101,10 @@ def _checked(row: Row, printed: str, found: str, values: tuple[float | bool, ...
 
 def _why(row: Row, found: str) -> str:
     note, assumption = row.get("note") or "", row.get("assumption") or ""
-    if found == DEPENDS and assumption:
-        return f"depends on {assumption}{note and f': {note}'}"
+    if found == DEPENDS and not texts(row["published"]) and not assumption:
+        return note or "depends on what is not said"
+    if found == DEPENDS:
+        return f"depends on {assumption or 'which of its readings is meant'}{note and f': {note}'}"
     return note or ("to the printed digits" if found == HOLDS else "no reason is noted")
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 
 Row = Mapping[str, str]
 MOST_READINGS = 64
-_SPAN, _OR = "..", "|"
+_SPAN, OR = "..", "|"
 
 
 class Used(Mapping[str, str]):
@@ -80,8 +80,8 @@ def _inputs(row: Row) -> dict[str, str]:
 
 
 def _values(claim: str, name: str, text: str) -> list[str]:
-    if _OR in text:
-        several = [part.strip() for part in text.split(_OR)]
+    if OR in text:
+        several = [part.strip() for part in text.split(OR)]
         if not all(several):
             raise ValueError(f"Claim '{claim}' has an empty alternative in {name}: '{text}'.")
         return several

@@ -63,7 +63,7 @@ def _marks(answer: Replan, ax: Axes, highest: float) -> None:
     text = f"{usd(end.mid)}; eight of ten draws from {usd(end.low)} to {usd(end.high)}"
     style.label(ax, (end.low, y), text, color=style.INK, offset=(0, 12), bold=True, ground=True)
     if answer.final_usd is not None:
-        ax.axvline(answer.final_usd, color=style.RED, linewidth=1.4, linestyle=(0, (4, 2)), zorder=4, ymax=0.93)
+        ax.axvline(answer.final_usd, color=style.RED, linewidth=1.4, linestyle=(0, (4, 2)), zorder=2.5, ymax=0.78)
         far = answer.final_usd > 0.7 * ax.get_xlim()[1]
         ha: style.Side = "right" if far else "left"
         where = (answer.final_usd, 0.62 * highest)

@@ -12,7 +12,7 @@ from costkit.levers import Credit
 from costkit.plan import Replan
 from costkit.units import usd
 
-_LEFT, _RIGHT, _ABOVE, _BELOW, _ROW, _LEAST_ROWS = 0.235, 0.1, 1.05, 0.62, 0.42, 6
+_LEFT, _RIGHT, _ABOVE, _BELOW, _ROW, _LEAST_ROWS = 0.235, 0.15, 1.05, 0.62, 0.42, 6
 _MOST_TICKS, _ROOM = 8, 0.08
 
 
@@ -78,4 +78,4 @@ def _lever(ax: Axes, row: int, one: Credit) -> None:
     ax.plot(one.last_usd, row, "o", markersize=7, color=color, zorder=4)
     ax.plot(one.shapley_usd, row, "|", markersize=16, markeredgewidth=2, color=style.INK, zorder=5)
     right = max(one.first_usd, one.last_usd, one.shapley_usd)
-    style.label(ax, (right, row), usd(one.shapley_usd), color=style.INK, offset=(9, 0), bold=True)
+    style.label(ax, (right, row), f"{usd(one.shapley_usd)} on average", color=style.INK, offset=(9, 0), bold=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from costkit import levers, tables, training
+from costkit import tables, training
 from costkit.figures.shown import Format, Table
 from costkit.levers import component
 from costkit.plan import Replan
@@ -50,7 +50,7 @@ def shares_table(answer: Replan) -> Table:
             "modelled_us_per_token": _modelled(answer, name),
             "most_usd": share * (at.usd * (1 - at.fixed_fraction) if at else 0.0),
             "levers": ", ".join(
-                one.about.label for one in answer.offers if one.lever is not None and _acts_on(one.lever, name)
+                one.about.label for one in answer.offers if one.lever is not None and name in one.about.acts_on
             ),
         }
         for name, share in sorted(shares.items(), key=lambda one: -one[1])
@@ -70,10 +70,6 @@ def _modelled(answer: Replan, name: str) -> float | None:
     return math.fsum(found) / MICRO if found else None
 
 
-def _acts_on(lever: levers.Lever, name: str) -> bool:
-    return any(component(effect.target) == name for effect in lever.effects)
-
-
 def levers_table(answer: Replan) -> Table:
     """Every lever that is known: whether the plan has it, what it would do, and what that rests on."""
     rows = [
@@ -91,7 +87,7 @@ def levers_table(answer: Replan) -> Table:
     columns: Columns = {
         "lever": "Lever",
         "effort": "Effort",
-        "is_there": "This plan has it",
+        "is_there": "Can be pulled here",
         "what": "What it would do here, or why not",
         "basis": "Basis",
         "overlaps_with": "Overlaps with",

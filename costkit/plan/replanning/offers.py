@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from costkit import levers, tables, training
-from costkit.levers import PRICE, WORK, Effect, Lever
+from costkit.levers import PRICE, TIME, WORK, Effect, Lever
 from costkit.plan.fitting.answer import request
 from costkit.plan.replanning.batches import Larger, Room, largest, room
 from costkit.plan.replanning.found import ASSUMED, MODELLED, Found, NotOffered
@@ -63,7 +63,7 @@ def offers(at: Start) -> list[Offer]:
 
 def _offer(at: Start, about: levers.Named, found: Found, freed: Room) -> Offer:
     effects = [*found.effects, *freed.effects.get(about.name, ())]
-    has = tuple(one for one in effects if one.target in (PRICE, WORK) or at.baseline.share(one.target))
+    has = tuple(one for one in effects if one.target in (PRICE, TIME, WORK) or at.baseline.share(one.target))
     if not has:
         return Offer(about, None, "", "nothing of the run is there to act on")
     told = found.told + _and_room(found, freed, about.name)
@@ -202,14 +202,25 @@ def _optimizer(step: str, rank: float) -> Callable[[Start], Found]:
     return offered
 
 
-def _assumed(name: str, *targets: str) -> Callable[[Start], Found]:
-    def offered(_: Start) -> Found:
-        row = next(row for row in tables.rows("levers.csv") if row["key"] == name)
-        keep = Range(*(float(row[f"keep_{end}"]) for end in ("low", "mid", "high")))
-        told = f"{percent(1 - keep.mid)} of it gone is an assumption"
-        return Found([Effect(target, keep) for target in targets], ASSUMED, told)
+def _busy(_: Start) -> Found:
+    keep = _assumed_keep("busy")
+    told = f"{percent(1 - keep.mid)} of it gone is an assumption"
+    return Found([Effect(target, keep) for target in ("input_wait", "idle")], ASSUMED, told)
 
-    return offered
+
+def _restarts(at: Start) -> Found:
+    """A share of whatever time is left: a shorter run has fewer restarts."""
+    share, keep = at.baseline.share("checkpoint_restart"), _assumed_keep("restarts")
+    if not share:
+        raise NotOffered("nothing of the run is there to act on")
+    told = f"{percent(1 - keep.mid)} of it gone is an assumption"
+    return Found([Effect(TIME, keep.map(lambda kept: 1 - share * (1 - kept)))], ASSUMED, told)
+
+
+def _assumed_keep(name: str) -> Range:
+    """What a lever leaves that nobody measured, as we assume it."""
+    row = next(row for row in tables.rows("levers.csv") if row["key"] == name)
+    return Range(*(float(row[f"keep_{end}"]) for end in ("low", "mid", "high")))
 
 
 _OFFERED: Mapping[str, Callable[[Start], Found]] = {
@@ -225,6 +236,6 @@ _OFFERED: Mapping[str, Callable[[Start], Found]] = {
     "compute-optimal": compute_optimal,
     "spot": spot,
     "provider": provider,
-    "restarts": _assumed("restarts", "checkpoint_restart"),
-    "busy": _assumed("busy", "input_wait", "idle"),
+    "restarts": _restarts,
+    "busy": _busy,
 }

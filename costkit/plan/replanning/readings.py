@@ -20,7 +20,7 @@ from costkit.units import Range, percent
 if TYPE_CHECKING:
     from costkit.plan.replanning.answer import Replan
 
-REACHES, MAY, MISSES = "reaches it", "may", "does not"
+REACHES, MAY, MISSES, IMPOSSIBLE = "reaches it", "may", "does not", "impossible"
 _LIKELY, _ALMOST = 0.5, 1.005
 
 
@@ -33,10 +33,16 @@ class Reading:
     chance: float | None
     target_usd: float
     note: str
+    is_impossible: bool = False
 
     @property
     def verdict(self) -> str:
-        """Whether it reaches the published end: surely or more likely than not, perhaps, or not in eight of ten."""
+        """Whether it reaches the published end: more likely than not, perhaps, or not in eight of ten.
+
+        One whose run could not have been done in its time reaches nothing.
+        """
+        if self.is_impossible:
+            return IMPOSSIBLE
         if self.chance is None:
             return REACHES if self.end_usd.mid <= _ALMOST * self.target_usd else MISSES
         if self.chance >= _LIKELY:
@@ -71,7 +77,8 @@ def _listed(answer: Replan) -> Iterator[Reading]:
 def _chains(answer: Replan, usd: float) -> Iterator[Reading]:
     """The measured factors, all of them, and without the one that a run already in 16 bits has behind it."""
     factors = chain()
-    told = "speed-ups of whole runs, each measured elsewhere; goodput, loader and compiler assumed"
+    listed = ", ".join(f"{name} {factor:g}" for name, factor in factors.items())
+    told = f"{listed}: speed-ups of whole runs, measured elsewhere, the last three assumed; of no plan in particular"
     yield _exact(answer, f"A chain of {len(factors)} factors, from TF32", _end(usd, factors), told)
     rest = {name: factor for name, factor in factors.items() if name != "bf16"}
     yield _exact(answer, "The same, had it been in BF16 already", _end(usd, rest), "without the factor of BF16")
@@ -104,7 +111,7 @@ def _replanned(answer: Replan) -> Iterator[Reading]:
         for name, changes, note in (
             ("The plan's levers", {}, "as modelled here, from the plan as it stands"),
             ("Without spot", without_spot, told),
-            ("TF32 was off", {"case.tf32_enabled": False}, "products in plain FP32 before"),
+            *_of_tf32(answer),
             ("In BF16 already", {"memory.precision": "bf16-mixed"}, "mixed precision before the story begins"),
             ("GPUs always busy", {"case.gpu_utilisation_fraction": 1.0}, "what if the counter had shown 100%"),
             ("Every lever that pays", {"levers.order": ""}, "also those that the story does not name"),
@@ -128,8 +135,19 @@ def _modelled(answer: Replan, name: str, changes: Mapping[str, object], note: st
     if found.waterfall is None:
         return None
     end, target = found.waterfall.end_usd, answer.final_usd or 0.0
-    too_slow = "; but so it could not have been done in that time" if found.at and found.at.is_too_fast else ""
-    return Reading(name, end, found.waterfall.chance_at_or_below(target), target, note + too_slow)
+    is_impossible = found.at is not None and found.at.is_too_fast
+    told = f"{note}; but so it could not have been done in that time" if is_impossible else note
+    return Reading(name, end, found.waterfall.chance_at_or_below(target), target, told, is_impossible)
+
+
+def _of_tf32(answer: Replan) -> Iterator[tuple[str, Mapping[str, object], str]]:
+    """The other setting of the flag, where products are in 32 bits, so that it decides."""
+    if answer.plan.memory.precision != "fp32":
+        return
+    if answer.plan.case.tf32_enabled:
+        yield "TF32 was off", {"case.tf32_enabled": False}, "products in plain FP32 before"
+    else:
+        yield "TF32 was on", {"case.tf32_enabled": True}, "products on TF32 tensor cores before"
 
 
 def sentence(found: list[Reading]) -> str:
@@ -141,4 +159,6 @@ def sentence(found: list[Reading]) -> str:
     told = f"{len(reaching)} of {len(found)} readings reach it"
     named = f": {'; '.join(reaching)}" if reaching else ""
     perhaps = "; ".join(f"{one.name} ({percent(one.chance or 0.0)})" for one in maybe)
-    return f"{told}{named}.{f' Some draws of these do: {perhaps}.' if maybe else ''}"
+    out = [one.name for one in found if one.verdict == IMPOSSIBLE]
+    never = f" These could not have been done in their time: {'; '.join(out)}." if out else ""
+    return f"{told}{named}.{f' Some draws of these do: {perhaps}.' if maybe else ''}{never}"

@@ -24,6 +24,11 @@ def headline(answer: Replan) -> str:
         return "There is no bill to re-plan: the run practically never finishes as it is."
     if not _n_levers(answer):
         return f"No lever is pulled: the bill stays at {usd(answer.usd)}."
+    if answer.at is not None and answer.at.is_too_fast:
+        return (
+            f"As the plan has it this run could not have been done: computing alone would take"
+            f" {number(answer.at.modelled_fraction)} times its hours, so that no saving on it can be trusted."
+        )
     end = f"{usd(answer.waterfall.end_usd.mid)}{_span(answer.waterfall.end_usd)}"
     parts = _parts(answer)
     if answer.final_usd is None or answer.unexplained_usd is None or answer.final_usd >= answer.usd:
@@ -33,7 +38,8 @@ def headline(answer: Replan) -> str:
         left = f"{usd(answer.unexplained_usd)} is arithmetic that no lever earns"
         return f"{drop}, {parts}, and {left}: these levers end at {end}."
     return (
-        f"All of the drop from {usd(answer.usd)} to {usd(answer.final_usd)} can be had: {parts}, which ends at {end}."
+        f"These levers take {usd(answer.usd)} to {end}, at or below the {usd(answer.final_usd)} that was published:"
+        f" {parts}."
     )
 
 
@@ -117,17 +123,25 @@ def warnings(answer: Replan) -> tuple[str, ...]:
             f"Computing alone would take {number(at.modelled_fraction)} times the run's whole time in"
             f" {at.settings.precision.upper()} on {asked.hardware.gpu}, and it is busy for {percent(at.busy_fraction)}"
             " of it: hours, size, tokens, batch and number format can't all be right. The proportions are kept, scaled"
-            " to the time."
+            f" to the time.{_hint(answer)}"
         )
     if answer.usd is not None and asked.case.published_usd is not None:
         found += _overhead(at)
     for one in answer.not_there:
-        found.append(f"{one.about.label} does nothing here: {one.told}.")
+        found.append(f"{one.about.label}: nothing to do here, {one.told}.")
     pulled = set(answer.waterfall.order)
     assumed = [one.about.label for one in answer.offers if one.name in pulled and one.basis == ASSUMED]
     if assumed:
-        found.append(f"Nobody measured what this brings, its size is an assumption: {', '.join(assumed)}.")
+        found.append(f"Assumed in size, as nobody measured them: {', '.join(assumed)}.")
     return tuple(found)
+
+
+def _hint(answer: Replan) -> str:
+    """The likeliest reason, where the plan has one."""
+    case = answer.plan.case
+    if answer.plan.memory.precision == "fp32" and not case.tf32_enabled:
+        return " TF32 was probably on: set case.tf32_enabled to true."
+    return ""
 
 
 def _overhead(at: Start) -> list[str]:
@@ -136,8 +150,8 @@ def _overhead(at: Start) -> list[str]:
     if abs(planned / told - 1) <= _CLOSE:
         return []
     words = (
-        f"The plan's GPU-hours come to {usd(planned)}, and the published bill leaves {usd(told)} for them; the levers"
-        " are pulled on the published bill."
+        f"The plan's own GPU-hours would cost {usd(planned)}, while the published bill holds {usd(told)} of GPU time;"
+        " the levers are pulled on the published bill, and shares of time are those of the plan's own hours."
     )
     return [words]
 
@@ -231,6 +245,8 @@ def order_told(answer: Replan) -> str:
     shared = [one for one in answer.credits if one.is_shared]
     if not _n_levers(answer):
         return "No lever is pulled: there is no order."
+    if _n_levers(answer) == 1:
+        return "One lever has no order."
     if not shared:
         return "The order hardly matters here: each lever saves about the same first and last."
     widest = max(shared, key=lambda one: abs(one.first_usd - one.last_usd))
@@ -239,13 +255,13 @@ def order_told(answer: Replan) -> str:
     rest = f"; {n} of {of} differ by more than a tenth" if n > 1 else ""
     what = answer.label(widest.name)
     return (
-        f"{what} {_saves(first)} where it comes first, and {_saves(last)} where it comes last{rest}."
+        f"{what}: {_saves(first)} where it comes first, {_saves(last)} where it comes last{rest}."
         " The shares over all orders sum to the whole drop."
     )
 
 
 def _saves(amount: float) -> str:
-    return f"saves {usd(amount)}" if amount >= 0 else f"costs {usd(-amount)}"
+    return f"{usd(amount)} saved" if amount >= 0 else f"{usd(-amount)} more"
 
 
 def odds(answer: Replan) -> str:
