@@ -218,6 +218,23 @@ def test_what_lies_between_readings_is_never_wrong_and_what_lies_far_outside_alw
     assert verdict_of_readings(outside, (low, high), is_open=True) == "wrong"
 
 
+@pytest.mark.parametrize("printed", ["$312", "about 312", "<312", "300 to 320", "∞"])
+def test_what_is_nearly_a_number_is_no_judgement(printed: str, tmp_path: Path) -> None:
+    """It is refused with what is wrong; a judgement has no figure in it."""
+    file = tmp_path / "claims.csv"
+    file.write_text(f"{HEADER}a,quotient,of=1; by=1,{printed}\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="needs a number in column published, not"):
+        claims.check(file)
+
+
+def test_a_file_without_a_header_is_refused(tmp_path: Path) -> None:
+    """And not taken for one without claims."""
+    file = tmp_path / "claims.csv"
+    file.write_text("mine,quotient,of=1; by=1,1\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="has no column id; it needs id, kind, published, with commas between"):
+        claims.check(file)
+
+
 def test_alternatives_leave_a_figure_open_also_where_no_assumption_is_named(tmp_path: Path) -> None:
     """A figure between its readings depends on which is meant."""
     file = tmp_path / "claims.csv"
@@ -318,7 +335,7 @@ HEADER = "id,kind,inputs,published\n"
         ("a,compute_usd,flop=1e21; gpu=A100-SXM4-80; mfu=0.4,5", "Claim 'a': no GPU 'A100-SXM4-80'. Did you mean"),
         ("a,compute_usd,flop=1e21; gpu=A100-SXM4-80GB; mfu=40,5", "Claim 'a': mfu must be a fraction above 0"),
         ("a,tokens_for_params,law=sardana-2024; n_params=1e308,5", "an input of tokens_for_params is 0, or too large"),
-        ("a,chain_usd,start_usd=10; speedup=1e-308; efficiency=1e-308,5", "an input of chain_usd is 0, or too large"),
+        ("a,chain_usd,start_usd=10; speedup=1e-308; efficiency=1e-308,5", "what is left must be above 0 and finite"),
         ("a,product,x=5,5,left over", "has 5 cells under 4 columns; put a cell that has commas in it in double quotes"),
     ],
 )

@@ -312,6 +312,48 @@ def test_a_run_that_could_not_have_been_done_has_no_chance_and_no_praise() -> No
     assert {one.name: one.verdict for one in readings(found)}["The plan's levers"] == "impossible"
 
 
+def test_a_counter_that_disagrees_is_a_warning_and_no_impossibility() -> None:
+    """Components that take 46% of the time, counted as 40%: the answer stands, and says so."""
+    found = case(case__gpu_utilisation_fraction=0.4)
+    assert found.headline.startswith("Of the $38,200")
+    assert any("can't all be right" in words for words in found.warnings)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"market.node_life_h": 300_000.0},
+        {"hardware.usd_per_gpu_hour": 0.5, "market.spot_discount_fraction": 0.999},
+    ],
+)
+def test_no_lever_stops_an_answer(changes: dict[str, object]) -> None:
+    """What a lever would make of an allowed value stays within what is allowed."""
+    assert plan.replan(plan.replace(CASE, changes)).waterfall is not None
+
+
+def test_levers_that_cost_are_no_part_of_a_drop() -> None:
+    """A bill that rises is told as one."""
+    found = case(levers__order="checkpointing", case__listed_savings="")
+    assert found.headline.startswith("These levers raise the bill from $50,000 to $54,577")
+
+
+def test_an_end_above_the_published_one_is_never_told_to_be_at_or_below_it() -> None:
+    """However little is missing."""
+    assert "at or below" not in case(case__published_final_usd=21_300.0).headline
+
+
+def test_a_lever_that_waits_for_another_says_for_which() -> None:
+    """FlashAttention without BF16."""
+    found = case(levers__order="flash")
+    assert "FlashAttention does nothing without BF16 mixed precision." in found.warnings
+
+
+def test_a_bill_that_is_all_overhead_is_refused() -> None:
+    """Then nothing of it is GPU time."""
+    with pytest.raises(PlanError, match=r"case\.overhead_fraction is 1: then nothing of the bill is GPU time"):
+        plan.replace(CASE, {"case.overhead_fraction": 1.0})
+
+
 def test_restarts_saved_are_a_share_of_the_time_that_is_left() -> None:
     """Half of 16% of a run's time saves at most a twelfth of whatever bill it has."""
     found = plan.replan(plan.read("llama-2-7b"))

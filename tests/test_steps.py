@@ -248,6 +248,14 @@ def test_every_described_change_is_one_that_the_model_knows() -> None:
         (lambda: training.optimizer_s(n_params=0, gpu=A100, step="foreach"), "n_params must be a positive"),
         (lambda: training.optimizer_s(n_params=1, gpu=A100, step="sgd"), "no kernel traffic 'sgd'"),
         (
+            lambda: training.exchange_s(n_bytes=-1, n_gpus=2, gpus_per_node=1, node_bytes_per_s=1, gpu=A100),
+            "n_bytes must be a finite number of bytes, zero or more, not -1",
+        ),
+        (
+            lambda: training.exchange_s(n_bytes=1, n_gpus=0, gpus_per_node=1, node_bytes_per_s=1, gpu=A100),
+            "n_gpus must be a whole number of GPUs, 1 or more, not 0",
+        ),
+        (
             lambda: training.exchange_s(n_bytes=1, n_gpus=2, gpus_per_node=1, node_bytes_per_s=0, gpu=A100),
             "node_bytes_per_s must be a positive",
         ),

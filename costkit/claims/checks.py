@@ -49,6 +49,11 @@ def ledger() -> list[Checked]:
 def _rows(path: str | Path) -> Iterator[Mapping[str, str]]:
     """The rows of a reader's file; a column or a claim that stands there twice is refused, and a cell of no column."""
     header, *rows = reading.csv_rows(path, of="claims", columns=", ".join(REQUIRED))
+    if "id" not in [name.strip().casefold() for name in header]:
+        raise ValueError(
+            f"The first line of '{Path(path).name}' has no column id; it needs {', '.join(REQUIRED)}, with commas"
+            " between."
+        )
     names, seen = [name.strip().casefold() for name in header], set[str]()
     twice = [name for name, n in Counter(names).items() if n > 1 and name]
     if twice:

@@ -36,9 +36,9 @@ def _is_number(text: str) -> bool:
 
 
 def is_misspelled_number(printed: str) -> bool:
-    """Whether what is no number begins like one, or is nan or inf: no word."""
-    begins = re.match(r"[+-]?\.?[0-9]", printed) or printed.casefold().lstrip("+-") in ("nan", "inf", "infinity")
-    return bool(begins) and not texts(printed)
+    """Whether what is no number has a digit or a sign of money in it, or is nan or inf: no word."""
+    is_like_one = re.search(r"[0-9$€£∞]", printed) or printed.casefold().lstrip("+-") in ("nan", "inf", "infinity")
+    return bool(is_like_one) and not texts(printed)
 
 
 def figure(value: float) -> str:

@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -16,6 +15,7 @@ from costkit.levers.baseline import COMPONENTS, PRICE, TIME, WORK, Baseline, com
 from costkit.units import Range, percent
 
 GROUPS = ("price", "engineering", "work")
+_LEAST_KEPT = 1e-15
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Lever:
 
     def _check(self, effect: Effect) -> None:
         low, mid, high = effect.keep.low, effect.keep.mid, effect.keep.high
-        if not all(math.isfinite(keep) and keep > 0 for keep in (low, mid, high)):
+        if not all(_LEAST_KEPT <= keep <= 1 / _LEAST_KEPT for keep in (low, mid, high)):
             raise ValueError(
                 f"lever '{self.name}' leaves {mid:g} of {effect.target} (from {low:g} to {high:g}); what is left must"
                 " be above 0 and finite: 0.5 halves it, 1 changes nothing"

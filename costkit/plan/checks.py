@@ -145,8 +145,10 @@ def _check_deadline(plan: Plan) -> None:
 
 
 def _check_listed(plan: Plan) -> None:
-    """Listed savings are of a published bill, and less than it."""
+    """Listed savings are of a published bill, and less than it; a bill is not all overhead."""
     case = plan.case
+    if case.overhead_fraction == 1:
+        raise PlanError("case.overhead_fraction is 1: then nothing of the bill is GPU time; give a share below 1")
     if not case.listed_savings:
         return
     if case.published_usd is None:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from costkit import architectures, tables
 from costkit.architectures import FAMILIES, Architecture
 from costkit.training.formats import HALVES, number_format, peak_flop_per_s
-from costkit.units import require_positive
+from costkit.units import require_not_negative, require_positive, require_whole
 
 KERNELS = ("eager", "fused", "compiled")
 ATTENTIONS = ("eager", "flash")
@@ -201,6 +201,9 @@ def exchange_s(
     >>> round(one, 3), round(four, 3)
     (0.035, 0.215)
     """
+    require_not_negative(n_bytes, "n_bytes", "bytes")
+    require_whole(n_gpus, "n_gpus", "GPUs")
+    require_whole(gpus_per_node, "gpus_per_node", "GPUs")
     require_positive(node_bytes_per_s, "node_bytes_per_s", "bytes per second")
     on = tables.gpu(gpu)
     within, nodes = min(n_gpus, gpus_per_node), math.ceil(n_gpus / gpus_per_node)

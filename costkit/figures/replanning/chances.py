@@ -61,7 +61,10 @@ def _marks(answer: Replan, ax: Axes, highest: float) -> None:
     ax.plot([end.low, end.high], [y, y], color=style.INK, linewidth=2.0, zorder=3)
     ax.plot(end.mid, y, "o", color=style.INK, markersize=6, zorder=4)
     text = f"{usd(end.mid)}; eight of ten draws from {usd(end.low)} to {usd(end.high)}"
-    style.label(ax, (end.low, y), text, color=style.INK, offset=(0, 12), bold=True, ground=True)
+    is_far = end.low > 0.5 * ax.get_xlim()[1]
+    at, side = (end.high, "right") if is_far else (end.low, "left")
+    anchor: style.Side = "right" if side == "right" else "left"
+    style.label(ax, (at, y), text, color=style.INK, offset=(0, 12), ha=anchor, bold=True, ground=True)
     if answer.final_usd is not None:
         ax.axvline(answer.final_usd, color=style.RED, linewidth=1.4, linestyle=(0, (4, 2)), zorder=2.5, ymax=0.78)
         far = answer.final_usd > 0.7 * ax.get_xlim()[1]

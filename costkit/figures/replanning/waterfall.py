@@ -24,7 +24,7 @@ WORDS = {"price": "price", "engineering": "engineering", "work": "a better size"
 _LEFT, _RIGHT, _ABOVE, _BELOW = 0.235, 0.025, 1.05, 0.62
 _ROW, _LEAST_ROWS = 0.42, 7
 _OURS, _GHOST, _ASIDE = 0.42, 0.2, 0.14
-_ROOM, _LETTER, _ROUNDING = 1.16, 0.0078, 1e-9
+_ROOM, _LETTER, _BOLD, _ROUNDING = 1.16, 0.0078, 1.15, 1e-9
 
 
 def waterfall(answer: Replan, *, reuse: Figure | None = None) -> Figure:
@@ -135,7 +135,11 @@ def _bands(ax: Axes, steps: list[Range], end: Range, up: float) -> Iterator[Arti
 def _totals(ax: Axes, before: float, end: Range, first: float, last: float) -> Iterator[Artist]:
     span = f" ({usd(end.low)} to {usd(end.high)})" if end.low < end.high else ""
     for at, y, text in ((before, first, usd(before)), (end.high, last, f"{usd(end.mid)}{span}")):
-        yield style.label(ax, (at, y), text, color=style.INK, offset=(6, 0), bold=True, ground=True)
+        is_far = at + _LETTER * _BOLD * len(text) * ax.get_xlim()[1] > ax.get_xlim()[1]
+        side: style.Side = "right" if is_far else "left"
+        color, aside = ("white", -6) if is_far else (style.INK, 6)
+        where = (before if at == before else end.low, y) if is_far else (at, y)
+        yield style.label(ax, where, text, color=color, offset=(aside, 0), ha=side, bold=True, ground=not is_far)
 
 
 def _step_label(ax: Axes, y: float, step: Step, before: float) -> Artist:

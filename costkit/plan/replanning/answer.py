@@ -77,7 +77,7 @@ class Replan:
     @property
     def chance(self) -> float | None:
         """The probability of ending at or below the published final bill; None for a run that could not have been."""
-        if self.final_usd is None or self.waterfall is None or (self.at is not None and self.at.is_too_fast):
+        if self.final_usd is None or self.waterfall is None or (self.at is not None and self.at.is_impossible):
             return None
         return self.waterfall.chance_at_or_below(self.final_usd)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 
 from costkit import training
 from costkit.levers import PRICE, Effect
@@ -13,7 +14,7 @@ from costkit.plan.costing.final_run import FinalRun, final_run
 from costkit.plan.levers_section import LeversSection
 from costkit.plan.replanning.found import COMPUTED, QUOTED, Found, NotOffered
 from costkit.plan.replanning.start import Start
-from costkit.plan.schema import Plan
+from costkit.plan.schema import Plan, fields
 from costkit.plan.sections import CaseSection
 from costkit.units import Range, percent, usd
 
@@ -59,10 +60,19 @@ def _on_spot(at: Start, lives: float) -> FinalRun:
 def _bought(plan: Plan, lives: float, _changed_ns: tuple[int, ...]) -> FinalRun:
     """Kept, since what is told of a case, and its levers, move while the market stays."""
     price = plan.hardware.usd_per_gpu_hour * (1 - plan.market.spot_discount_fraction)
-    changes = {"market.purchase": "spot", "hardware.usd_per_gpu_hour": price}
+    changes = {
+        "market.purchase": "spot",
+        "hardware.usd_per_gpu_hour": _allowed("hardware.usd_per_gpu_hour", price),
+    }
     if lives != 1:
-        changes["market.node_life_h"] = plan.market.node_life_h * lives
+        changes["market.node_life_h"] = _allowed("market.node_life_h", plan.market.node_life_h * lives)
     return final_run(files.replace(plan, changes))
+
+
+def _allowed(key: str, value: float) -> float:
+    """The value, or the nearest that a plan may have: no lever stops an answer."""
+    field = fields()[key]
+    return min(max(value, field.least or 0.0), math.inf if field.most is None else field.most)
 
 
 def _kept(at: Start, run: FinalRun) -> float:

@@ -135,7 +135,7 @@ def _modelled(answer: Replan, name: str, changes: Mapping[str, object], note: st
     if found.waterfall is None:
         return None
     end, target = found.waterfall.end_usd, answer.final_usd or 0.0
-    is_impossible = found.at is not None and found.at.is_too_fast
+    is_impossible = found.at is not None and found.at.is_impossible
     told = f"{note}; but so it could not have been done in that time" if is_impossible else note
     return Reading(name, end, found.waterfall.chance_at_or_below(target), target, told, is_impossible)
 

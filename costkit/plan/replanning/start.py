@@ -90,6 +90,11 @@ class Start:
         return found
 
     @property
+    def is_impossible(self) -> bool:
+        """Whether computing alone would take clearly more than the run's whole time."""
+        return self.modelled_fraction > _TOO_MUCH
+
+    @property
     def is_too_fast(self) -> bool:
         """Whether the modelled components alone take clearly more than the time in which they are at work."""
         return self.modelled_fraction > _TOO_MUCH * max(self.busy_fraction, _LEAST_BUSY)

@@ -24,23 +24,30 @@ def headline(answer: Replan) -> str:
         return "There is no bill to re-plan: the run practically never finishes as it is."
     if not _n_levers(answer):
         return f"No lever is pulled: the bill stays at {usd(answer.usd)}."
-    if answer.at is not None and answer.at.is_too_fast:
+    if answer.at is not None and answer.at.is_impossible:
         return (
-            f"As the plan has it this run could not have been done: computing alone would take"
+            "As the plan has it this run could not have been done: computing alone would take"
             f" {number(answer.at.modelled_fraction)} times its hours, so that no saving on it can be trusted."
         )
-    end = f"{usd(answer.waterfall.end_usd.mid)}{_span(answer.waterfall.end_usd)}"
-    parts = _parts(answer)
-    if answer.final_usd is None or answer.unexplained_usd is None or answer.final_usd >= answer.usd:
-        return f"{_levers(answer)} {_take(answer)} the bill from {usd(answer.usd)} to {end}: {parts}."
-    drop = f"Of the {usd(answer.usd - answer.final_usd)} between {usd(answer.usd)} and {usd(answer.final_usd)}"
-    if answer.unexplained_usd > _SMALL * answer.usd:
-        left = f"{usd(answer.unexplained_usd)} is arithmetic that no lever earns"
-        return f"{drop}, {parts}, and {left}: these levers end at {end}."
-    return (
-        f"These levers take {usd(answer.usd)} to {end}, at or below the {usd(answer.final_usd)} that was published:"
-        f" {parts}."
+    return _outcome(answer, answer.usd, answer.waterfall.end_usd)
+
+
+def _outcome(answer: Replan, before: float, after: Range) -> str:
+    """Where the levers lead, against what was published, if anything was."""
+    end, parts, final, left = (
+        f"{usd(after.mid)}{_span(after)}",
+        _parts(answer),
+        answer.final_usd,
+        answer.unexplained_usd,
     )
+    if final is None or left is None or final >= before:
+        return f"{_levers(answer)} {_take(answer)} the bill from {usd(before)} to {end}: {parts}."
+    if after.mid >= before:
+        return f"These levers raise the bill from {usd(before)} to {end}: none of the published drop is earned."
+    if left <= 0:
+        return f"These levers take {usd(before)} to {end}, at or below the {usd(final)} that was published: {parts}."
+    drop = f"Of the {usd(before - final)} between {usd(before)} and {usd(final)}"
+    return f"{drop}, {parts}, and {usd(left)} is arithmetic that no lever earns: these levers end at {end}."
 
 
 def _levers(answer: Replan) -> str:
@@ -129,11 +136,27 @@ def warnings(answer: Replan) -> tuple[str, ...]:
         found += _overhead(at)
     for one in answer.not_there:
         found.append(f"{one.about.label}: nothing to do here, {one.told}.")
+    found += _waiting(answer)
     pulled = set(answer.waterfall.order)
     assumed = [one.about.label for one in answer.offers if one.name in pulled and one.basis == ASSUMED]
     if assumed:
         found.append(f"Assumed in size, as nobody measured them: {', '.join(assumed)}.")
     return tuple(found)
+
+
+def _waiting(answer: Replan) -> list[str]:
+    """Levers that do nothing, for want of another that is not pulled."""
+    found = answer.waterfall
+    pulled = set(found.order) if found else set()
+    needed = {
+        one.name: min((set(effect.needs) - pulled for effect in one.effects), key=len)
+        for one in (found.levers if found else ())
+        if one.effects and all(set(effect.needs) - pulled for effect in one.effects)
+    }
+    return [
+        f"{answer.label(name)} does nothing without {' and '.join(sorted(answer.label(need) for need in needs))}."
+        for name, needs in needed.items()
+    ]
 
 
 def _hint(answer: Replan) -> str:
