@@ -282,12 +282,6 @@ def test_a_measured_speed_up_becomes_what_is_left_of_its_component() -> None:
     assert levers.waterfall(run, [found]).end_usd.mid == pytest.approx(100 / 1.38)
 
 
-def test_a_waterfall_without_one_lever_keeps_the_order_of_the_others() -> None:
-    """What remains is what was there."""
-    found = levers.waterfall(Baseline(100), [lever(name, {"time": 0.5}) for name in "abc"])
-    assert levers.without(found, "b").order == ("a", "c")
-
-
 def test_no_lever_is_the_bill() -> None:
     """Nothing pulled, nothing saved, nobody credited."""
     found = levers.waterfall(Baseline(100), [])
@@ -512,10 +506,6 @@ RUN = Baseline(100, {"matmul": 0.6, "idle": 0.4})
             "lever 'a' acts on attention.scores, which the baseline does not have; it has attention",
         ),
         (lambda: levers.waterfall(RUN, [], n_draws=0), "n_draws is 0; a band needs 1 draw or more"),
-        (
-            lambda: levers.without(levers.waterfall(RUN, [lever("bf16", {"time": 0.5})]), "bf17"),
-            "no lever 'bf17'. Did you mean 'bf16'?",
-        ),
         (lambda: Baseline(100, {"matmul": 0.9999}), "the shares of the time sum to 0.9999; they must sum to 1"),
         (lambda: Baseline(100, overhead_fraction=-0.1), "overhead_fraction is -0.1; it must be a fraction from 0"),
         (lambda: Baseline(100, fixed_fraction=1.0), "fixed_fraction is 1.0; it must be a fraction from 0"),

@@ -7,7 +7,7 @@
 
 from costkit.levers.baseline import COMPONENTS, PRICE, TIME, WORK, Baseline, component
 from costkit.levers.evidence import Evidence, Named, evidence, known, speedup
-from costkit.levers.falls import N_DRAWS, Step, Waterfall, waterfall, without
+from costkit.levers.falls import N_DRAWS, Step, Waterfall, waterfall
 from costkit.levers.lever import GROUPS, Effect, Lever, lever, measured_lever
 from costkit.levers.listed import Listed, listed
 from costkit.levers.shares import Credit, attribution, shapley
@@ -38,5 +38,4 @@ __all__ = [
     "shapley",
     "speedup",
     "waterfall",
-    "without",
 ]

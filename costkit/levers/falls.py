@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from costkit import tables
 from costkit.levers.baseline import Baseline
 from costkit.levers.bills import Floats, bills
 from costkit.levers.lever import Lever, check_levers, in_order
@@ -110,16 +109,3 @@ def _ranges(drawn: Floats, middle: Floats) -> list[Range]:
         Range(float(min(least, mid)), float(mid), float(max(most, mid)))
         for least, mid, most in zip(low, middle, high, strict=True)
     ]
-
-
-def without(found: Waterfall, name: str) -> Waterfall:
-    """The same waterfall without one of its levers, the others in their order; `UnknownName` where it has none such.
-
-    >>> from costkit.levers import lever
-    >>> found = waterfall(Baseline(100), [lever("a", {"time": 0.5}), lever("b", {"price": 0.4})])
-    >>> without(found, "a").end_usd.mid
-    40.0
-    """
-    tables.lookup("lever", name, dict.fromkeys(found.order))
-    kept = [one for one in found.levers if one.name != name]
-    return waterfall(found.baseline, kept)

@@ -115,7 +115,7 @@ def gain_band() -> Range:
     >>> gain_band().low < gain_band().mid < gain_band().high
     True
     """
-    pairs = [(math.log(one.evidence.factor.mid), math.log(one.predicted)) for one in _predicted()]
+    pairs = [(math.log(measured), math.log(predicted)) for measured, predicted in _predicted()]
     powers = [measured / predicted for measured, predicted in pairs if abs(predicted) >= math.log(_LEAST_FACTOR)]
     low, high = np.quantile(powers, [0.1, 0.9]).tolist()
     return Range(low, 1.0, high)
@@ -123,7 +123,7 @@ def gain_band() -> Range:
 
 def step_scores_sentence() -> str:
     """How far off the model of a step is, in a sentence."""
-    ratios = [one.evidence.factor.mid / one.predicted for one in _predicted()]
+    ratios = [measured / predicted for measured, predicted in _predicted()]
     factor = statistics.median(max(ratio, 1 / ratio) for ratio in ratios)
     band = gain_band()
     return (
@@ -133,11 +133,6 @@ def step_scores_sentence() -> str:
     )
 
 
-@dataclass(frozen=True)
-class _Predicted:
-    evidence: levers.Evidence
-    predicted: float
-
-
-def _predicted() -> list[_Predicted]:
-    return [_Predicted(one.evidence, one.predicted) for one in step_scores() if one.predicted is not None]
+def _predicted() -> list[tuple[float, float]]:
+    """What was measured and what we say, of every row that is described."""
+    return [(one.evidence.factor.mid, one.predicted) for one in step_scores() if one.predicted is not None]

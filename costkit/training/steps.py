@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from costkit import architectures, tables
 from costkit.architectures import FAMILIES, Architecture
-from costkit.training.formats import HALVES, number_format, peak_flop_per_s
+from costkit.training.formats import format_limit, number_format
 from costkit.units import require_not_negative, require_positive, require_whole
 
 KERNELS = ("eager", "fused", "compiled")
@@ -117,11 +117,7 @@ def product_rate(gpu: tables.Gpu, precision: str) -> float:
 
     That share is of the GPU's own 16-bit products, or the median of its maker's other GPUs where nobody measured them.
     """
-    is_half = number_format(precision) in HALVES
-    peak = gpu.half_precision_flop_per_s if is_half else peak_flop_per_s(gpu, precision)
-    if peak is None:
-        raise ValueError(f"precision is {precision}, and our table has no such peak of {gpu.name}")
-    return peak * _reached_fraction(gpu)
+    return format_limit(gpu, precision) * _reached_fraction(gpu)
 
 
 def _reached_fraction(gpu: tables.Gpu) -> float:
