@@ -94,6 +94,12 @@ def test_the_first_cell_is_the_question(notebook: dict[str, Any]) -> None:
     assert re.match(r"# .*\?\n", source(notebook["cells"][0]) + "\n")
 
 
+def test_money_is_no_formula(notebook: dict[str, Any]) -> None:
+    """JupyterLab reads what stands between two dollars as mathematics, also where they are escaped."""
+    texts = [source(cell) for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
+    assert [text for text in texts if len(re.findall(r"\$\d", text)) > 1] == []
+
+
 def test_code_cells_hold_no_logic(notebook: dict[str, Any]) -> None:
     """Everything that computes stands in the package, where it is tested."""
     assert [piece for cell in code(notebook) for piece in logic(source(cell))] == []

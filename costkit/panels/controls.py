@@ -17,6 +17,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from costkit.panels import stops, typed
+from costkit.panels.turns import hear, in_turn
 from costkit.plan import Field
 
 Changed = Callable[["Control"], None]
@@ -40,6 +41,7 @@ class Control(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
         return self._value
 
     @value.setter
+    @in_turn
     def value(self, value: Any) -> None:
         self.edit(value)
 
@@ -86,8 +88,8 @@ class NumberControl(Control):
         self.slider = widgets.IntSlider(min=0, max=len(self.stops) - 1, readout=False, tooltip=label)
         self.box = widgets.Text(description=label, tooltip=field.help, continuous_update=False, placeholder=_UNSET)
         super().__init__(field, value, changed, [self.slider, self.box])
-        self.slider.observe(self._slid, "value")
-        self.box.observe(self._typed, "value")
+        hear(self.slider, "value", self._slid)
+        hear(self.box, "value", self._typed)
 
     def edit(self, value: Any) -> None:
         """Show the value and report it; text is read as typed, and stays where it is no number."""
@@ -111,9 +113,11 @@ class NumberControl(Control):
     def _slid(self, change: dict[str, Any]) -> None:
         if self._quiet:
             return
-        self._value = self.stops[change["new"]]
+        stop = min(change["new"], len(self.stops) - 1)  # the stops may be others since it was moved
+        self._value = self.stops[stop]
         self.accept()
         with self._quietly():
+            self.slider.value = stop
             self.box.value = typed.shown(self._value, self.field)
         self._changed(self)
 
@@ -129,7 +133,7 @@ class ListControl(Control):
         self.box = widgets.Dropdown(description=typed.label(field), tooltip=field.help)
         self._known: list[Any] = []
         super().__init__(field, value, changed, [self.box])
-        self.box.observe(self._chosen, "index")
+        hear(self.box, "index", self._chosen)
 
     def _show(self, value: Any) -> None:
         known = [False, True] if self.field.kind == "bool" else list(self.field.choices)
@@ -154,7 +158,7 @@ class TextControl(Control):
         self.box = widgets.Combobox(options=field.choices, **about) if field.choices else widgets.Text(**about)
         super().__init__(field, value, changed, [self.box])
         self.add_class("costkit-wide")
-        self.box.observe(self._typed, "value")
+        hear(self.box, "value", self._typed)
 
     def _show(self, value: Any) -> None:
         self.box.value = "" if value is None else str(value)

@@ -10,6 +10,7 @@ import ipywidgets as widgets
 from costkit import claims, figures
 from costkit.claims import Checked
 from costkit.panels import pieces
+from costkit.panels.turns import hear
 
 _ALL = "all"
 ORDERS: Mapping[str, Callable[[Sequence[Checked]], list[Checked]]] = {
@@ -39,7 +40,7 @@ class Ledger(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
         self.children = [style, row, self.words, self.table]
         self.add_class("costkit-panel")
         for control in (self.order, self.verdict, self.search):
-            control.observe(self._changed, "value")
+            hear(control, "value", self._changed)
         self._draw()
 
     def __repr__(self) -> str:

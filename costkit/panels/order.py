@@ -8,12 +8,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import ipywidgets as widgets
 
 from costkit.panels import typed
 from costkit.panels.controls import Changed, Control
+from costkit.panels.turns import hear
 from costkit.plan import Field
 from costkit.plan.lists import NONE, names
 
@@ -32,10 +34,10 @@ class OrderControl(Control):
         ticks.add_class("costkit-ticks")
         super().__init__(field, value, changed, [self.box, self.tags, ticks])
         self.add_class("costkit-order")
-        self.box.observe(self._typed, "value")
-        self.tags.observe(self._dragged, "value")
+        hear(self.box, "value", self._typed)
+        hear(self.tags, "value", self._dragged)
         for name, box in self.boxes.items():
-            box.observe(lambda change, name=name: self._ticked(name, ticked=change["new"]), "value")
+            hear(box, "value", partial(self._ticked, name))
 
     def _show(self, value: Any) -> None:
         chosen = self._chosen(str(value or ""))
@@ -57,9 +59,9 @@ class OrderControl(Control):
         if not self._quiet:
             self.edit(", ".join(change["new"]) or NONE)
 
-    def _ticked(self, name: str, *, ticked: bool) -> None:
+    def _ticked(self, name: str, change: Mapping[str, Any]) -> None:
         """Put a name at the end, or take it out."""
         if self._quiet:
             return
         others = [one for one in self.tags.value if one != name]
-        self.edit(", ".join([*others, name] if ticked else others) or NONE)
+        self.edit(", ".join([*others, name] if change["new"] else others) or NONE)

@@ -22,6 +22,7 @@ from costkit.panels import files, pieces
 from costkit.panels.changes import changed, named, preset_name, source_of
 from costkit.panels.controls import Control, in_labels
 from costkit.panels.made import control
+from costkit.panels.turns import hear, in_turn
 from costkit.panels.view import View, ViewFunction
 from costkit.plan import Plan
 
@@ -66,6 +67,7 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
         """The plan as one line of text."""
         return self.plan.token()
 
+    @in_turn
     def set(self, key: str, value: object) -> None:
         """Change one value of the plan, by its control where it has one."""
         if key in self.controls:
@@ -73,10 +75,12 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
         else:
             self._apply({**self._pending(), key: value})
 
+    @in_turn
     def reset(self) -> None:
         """Go back to the plan that the panel was opened with."""
         self._start(self._opened, self._opened_name)
 
+    @in_turn
     def choose(self, name: str) -> None:
         """Start again from one of the plans that come with costkit."""
         if name != CURRENT:
@@ -84,6 +88,7 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
                 self._start(plans.read(name), name)
         self._name_preset()
 
+    @in_turn
     def save(self, path: str | Path | None = None, *, replace: bool | None = None) -> Path | None:
         """Write the plan as TOML, by default under the name in the box, over an existing file only with `replace`.
 
@@ -101,16 +106,19 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
             return saved
         return None
 
+    @in_turn
     def show_token(self) -> None:
         """Show the plan's token in a box to copy it from; it follows the plan from then on."""
         with self._told(self._failed):
             _put(self.token_box, self.token)
             self.token_box.focus()
 
+    @in_turn
     def export_csv(self, path: str | Path | None = None, *, replace: bool | None = None) -> Path | None:
         """Write the rows behind the picture, by default beside the notebook under the next free name."""
         return self._export(path, [".csv"], replace)
 
+    @in_turn
     def export_figure(self, path: str | Path | None = None, *, replace: bool | None = None) -> Path | None:
         """Write the picture, by default as PNG and for print as SVG beside it; the ending of a given path decides."""
         return self._export(path, [".png", ".svg"], replace)
@@ -126,12 +134,12 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
     def _build(self) -> None:
         """Lay the parts out: plans first, controls left of the answer, or above it where it is wide, files below."""
         self.presets = widgets.Dropdown(description="Start from", options=[CURRENT])
-        self.presets.observe(self._chosen, "value")
+        hear(self.presets, "value", self._chosen)
         self.alert, self.words, self.picture, self.notice = (widgets.HTML() for _ in range(4))
         self.words.add_class("costkit-words")
         self.token_box = widgets.Text(description="Copy this", continuous_update=False)
         self.token_box.add_class("costkit-token")
-        self.token_box.observe(self._keep_token, "value")
+        hear(self.token_box, "value", self._keep_token)
         left = _boxed(widgets.VBox, "controls", [self._grouped(group) for group in self._groups])
         self.answer = _boxed(widgets.VBox, "answer", [self.alert, self.words, self.picture])
         style = widgets.HTML(pieces.STYLE, layout=widgets.Layout(display="none"))

@@ -45,6 +45,12 @@ def test_running_all_cells_of_the_case_leaves_no_error(workbook: Page) -> None:
     assert errors(workbook) == []
 
 
+def test_the_title_is_read_as_money(workbook: Page) -> None:
+    """Its dollars are no mathematics."""
+    scroll_to(workbook, "# How does a run")
+    expect(workbook.locator("h1")).to_have_text(re.compile(r"^How does a run of \$50,000 become one of 11,800, and"))
+
+
 def test_a_lever_is_ticked_and_stands_at_the_end(panel: Locator) -> None:
     """A tick pulls a lever after the others, and the answer follows."""
     panel.get_by_label("FlashAttention").check()
