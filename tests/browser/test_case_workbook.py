@@ -100,6 +100,20 @@ def test_a_lever_that_there_is_not_is_refused_in_a_sentence(panel: Locator) -> N
     expect(panel.locator(".costkit-headline")).to_contain_text(END)
 
 
+def test_what_is_done_quickly_is_all_answered(panel: Locator) -> None:
+    """Buttons, boxes and ticks are heard by several threads of the kernel; the last one moved has the last word."""
+    field, reset = panel.get_by_label("Levers, in their order"), panel.get_by_role("button", name="Reset")
+    for _ in range(6):
+        panel.get_by_label("FlashAttention").check()
+        reset.click()
+        expect(field).to_have_value(STORY)
+        reset.click()
+        field.fill("spot, flsh")
+        field.press("Enter")
+        expect(panel.locator(".costkit-alert")).to_contain_text("no lever 'flsh'")
+        expect(field).to_have_value("spot, flsh")
+
+
 def test_the_ledger_is_sorted_filtered_and_searched(workbook: Page) -> None:
     """The table of claims follows its three controls."""
     scroll_to(workbook, "panels.ledger(ledger")
