@@ -653,6 +653,18 @@ def test_what_the_terminal_cannot_show_is_replaced() -> None:
     assert done.stdout.splitlines()[0] == "to the ?"
 
 
+def test_nothing_that_is_read_steers_the_terminal(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Colours and bells are question marks in an answer and in a sentence; a file gets them as they are."""
+    mine, out = tmp_path / "mine.csv", tmp_path / "out.csv"
+    row = "id,kind,inputs,published\na\x1b[31m\x07,peak_tflop_per_s,gpu=T4; precision=fp16,65\n"
+    mine.write_text(row, encoding="utf-8")
+    assert "a?[31m?" in told(capsys, "claims", str(mine))
+    assert told(capsys, "claims", str(mine), "--csv", "-o", str(out)) == ""
+    assert "a\x1b[31m\x07" in out.read_text(encoding="utf-8")
+    mine.write_text(row.replace("fp16", "fp17"), encoding="utf-8")
+    assert "'a?[31m?'" in told(capsys, "claims", str(mine), status=2)
+
+
 def test_a_fault_of_ours_exits_with_1_and_its_traceback() -> None:
     """A slip inside a command is Python's to print."""
     code = "import sys; from costkit import cli, tables; del tables.quotes; sys.exit(cli.main(['quotes']))"

@@ -522,6 +522,23 @@ RUN = Baseline(100, {"matmul": 0.6, "idle": 0.4})
             "the listed savings come to $46,000, 115% of the bill of $40,000; savings multiply and never add",
         ),
         (lambda: levers.listed(40_000, {"a": 0.0}), "the listed saving of 'a' must be a positive, finite number"),
+        (
+            lambda: lever("a", {"time": "0.5"}),  # type: ignore[dict-item]
+            "what lever 'a' leaves of time must be a number or a Range, not '0.5'",
+        ),
+        (
+            lambda: levers.measured_lever("a", "2x", of="idle", baseline=RUN),  # type: ignore[arg-type]
+            "what lever 'a' has as its speed-up must be a number or a Range, not '2x'",
+        ),
+        (
+            lambda: Baseline(100, {"matmul": "1"}),  # type: ignore[dict-item]
+            "the share of matmul is '1'; it must be a fraction of the time, 0 or more",
+        ),
+        (
+            lambda: Baseline(100, overhead_fraction="20%"),  # type: ignore[arg-type]
+            "overhead_fraction is '20%'; it must be a fraction from 0",
+        ),
+        (lambda: levers.waterfall(RUN, [lever("a", {"time": 0.5})], order="a, b"), "no lever 'a, b'"),
         (lambda: levers.speedup("fp32 to bf15"), "no measured change 'fp32 to bf15'. Did you mean 'fp32 to bf16'?"),
     ],
 )
@@ -530,6 +547,12 @@ def test_what_cannot_be_is_told_in_a_sentence(made: Callable[[], object], senten
     with pytest.raises((ValueError, tables.UnknownName), match=re.escape(sentence)) as error:
         made()
     assert "\n" not in str(error.value)
+
+
+def test_a_text_is_one_name() -> None:
+    """And not its letters."""
+    assert lever("flash", {"time": 0.5}, needs="bf16").effects[0].needs == ("bf16",)
+    assert levers.waterfall(RUN, [lever("flash", {"time": 0.5})], order="flash").order == ("flash",)
 
 
 # Evidence.

@@ -78,7 +78,7 @@ def _terminate(number: int, frame: FrameType | None) -> NoReturn:
 
 
 def _complain(what: object, status: int) -> int:
-    sys.stderr.write(f"costkit: {' '.join(str(what).split())}\n")
+    sys.stderr.write(output.printable(f"costkit: {' '.join(str(what).split())}\n"))
     return status
 
 

@@ -1,7 +1,8 @@
 """How is an answer given? Aligned text for people, JSON and CSV for programs; printed, or a file that is whole.
 
 - No file is written over unless the command line says --replace.
-- What a terminal's encoding lacks is printed as a question mark; a stream that is closed swallows what it is sent.
+- What a terminal's encoding lacks, and what would steer it, is printed as a question mark; a stream that is closed
+  swallows what it is sent.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from costkit import writing
 Rows = Sequence[Mapping[str, Any]]
 
 _NUMBER = re.compile(r"-?\$?\d[\d,.]*(e-?\d+)?[KMBT%]?")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _NARROWEST = 12
 
 
@@ -57,10 +59,19 @@ def check_target(arguments: Namespace) -> None:
 def deliver(arguments: Namespace, text: str) -> None:
     """Print the text, or write it to the file that the arguments name."""
     if arguments.file is None:
-        sys.stdout.write(text)
+        sys.stdout.write(printable(text))
         return
     check_target(arguments)
     writing.write_whole(arguments.file, text.encode())
+
+
+def printable(text: str) -> str:
+    r"""The text without what steers a terminal: of control characters only line ends and tabs are left.
+
+    >>> printable("a \x1b[31mred\x1b[0m title\n")
+    'a ?[31mred?[0m title\n'
+    """
+    return _CONTROL.sub("?", text)
 
 
 def emit(arguments: Namespace, rows: Rows, headings: Sequence[str] = ()) -> None:

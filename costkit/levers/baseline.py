@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from costkit import tables
-from costkit.units import require_positive
+from costkit.units import numbers, require_positive
 
 COMPONENTS: Mapping[str, str] = MappingProxyType(
     {
@@ -58,7 +58,7 @@ class Baseline:
         for name, share in self.shares.items():
             if name != TIME:
                 tables.lookup("component", component(name), COMPONENTS)
-            if not share >= 0:
+            if not numbers(share) >= 0:
                 raise ValueError(f"the share of {name} is {share!r}; it must be a fraction of the time, 0 or more")
         total = math.fsum(self.shares.values())
         if not abs(total - 1) <= _ROUNDING:
@@ -67,7 +67,7 @@ class Baseline:
     def _check_parts(self) -> None:
         for name in ("overhead_fraction", "fixed_fraction"):
             value = getattr(self, name)
-            if not 0 <= value < 1:
+            if not 0 <= numbers(value) < 1:
                 raise ValueError(f"{name} is {value!r}; it must be a fraction from 0 to below 1 of the bill")
         if self.overhead_fraction + self.fixed_fraction >= 1:
             raise ValueError(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 
 from costkit import tables
 from costkit.levers.baseline import COMPONENTS, PRICE, TIME, WORK, Baseline, component
@@ -78,8 +79,8 @@ def lever(
     >>> lever("flash", {"attention": Range(0.2, 0.3, 0.5)}).effects[0].keep.mid
     0.3
     """
-    ranges = {target: keep if isinstance(keep, Range) else Range.exact(keep) for target, keep in keeps.items()}
-    effects = tuple(Effect(target, keep, slot, needs=tuple(needs)) for target, keep in ranges.items())
+    ranges = {target: _range(keep, f"lever '{name}' leaves of {target}") for target, keep in keeps.items()}
+    effects = tuple(Effect(target, keep, slot, needs=_names(needs)) for target, keep in ranges.items())
     return Lever(name, effects, group)
 
 
@@ -95,7 +96,7 @@ def measured_lever(name: str, speedup: Range | float, *, of: str, baseline: Base
     >>> measured_lever("flash", 1.6, of="attention", baseline=run).effects[0].keep.mid
     0.25
     """
-    factor = speedup if isinstance(speedup, Range) else Range.exact(speedup)
+    factor = _range(speedup, f"lever '{name}' has as its speed-up")
     share = baseline.share(of)
     if not factor.low > 0:
         raise ValueError(f"lever '{name}' has a speed-up of {factor.low:g}; it must be above 0: 1 changes nothing")
@@ -114,6 +115,20 @@ def measured_lever(name: str, speedup: Range | float, *, of: str, baseline: Base
             f" time; {of} is {percent(share)} of it, and no more than that can be saved there"
         )
     return lever(name, {of: factor.map(lambda f: (1 / f - 1 + share) / share)}, slot=slot)
+
+
+def _range(value: Range | float, what: str) -> Range:
+    """The range as it is, a number as one without width."""
+    if isinstance(value, Range):
+        return value
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise ValueError(f"what {what} must be a number or a Range, not {value!r}")
+    return Range.exact(float(value))
+
+
+def _names(names: Iterable[str]) -> tuple[str, ...]:
+    """Names in their order; a text is one name, not its letters."""
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def check_levers(baseline: Baseline, levers: Iterable[Lever]) -> list[Lever]:
@@ -145,7 +160,7 @@ def in_order(levers: Iterable[Lever], order: Iterable[str] | None) -> list[Lever
     by_name = {one.name: one for one in levers}
     if order is None:
         return list(by_name.values())
-    names = list(order)
+    names = _names(order)
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise ValueError(f"the order names '{twice}' {names.count(twice)} times; name each lever once")
