@@ -549,6 +549,21 @@ def test_what_cannot_be_is_told_in_a_sentence(made: Callable[[], object], senten
     assert "\n" not in str(error.value)
 
 
+def test_what_another_lever_would_save_is_its_step_in_the_last_place() -> None:
+    """Overlaps and needs counted, without draws."""
+    pulled = [lever("spot", {"price": 0.4}), lever("fused", {"attention": 0.5}, slot="scores")]
+    others = [
+        lever("flash", {"attention": 0.3}, slot="scores"),
+        lever("fp8", {"matmul": 0.6}, needs=["bf16"]),
+        lever("busy", {"idle": 0.5}),
+    ]
+    run = Baseline(100, {"matmul": 0.4, "attention": 0.3, "idle": 0.3})
+    last = [levers.waterfall(run, [*pulled, one]).steps[-1].saved_usd.mid for one in others]
+    assert levers.further(run, pulled, others) == pytest.approx(last)
+    assert last[1] == 0 < min(last[0], last[2])
+    assert levers.further(run, [], []) == []
+
+
 def test_a_text_is_one_name() -> None:
     """And not its letters."""
     assert lever("flash", {"time": 0.5}, needs="bf16").effects[0].needs == ("bf16",)

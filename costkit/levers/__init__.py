@@ -10,7 +10,7 @@ from costkit.levers.evidence import Evidence, Named, evidence, known, speedup
 from costkit.levers.falls import N_DRAWS, Step, Waterfall, waterfall
 from costkit.levers.lever import GROUPS, Effect, Lever, lever, measured_lever
 from costkit.levers.listed import Listed, listed
-from costkit.levers.shares import Credit, attribution, shapley
+from costkit.levers.shares import Credit, attribution, further, shapley
 
 __all__ = [
     "COMPONENTS",
@@ -31,6 +31,7 @@ __all__ = [
     "attribution",
     "component",
     "evidence",
+    "further",
     "known",
     "lever",
     "listed",

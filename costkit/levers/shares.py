@@ -69,6 +69,21 @@ def attribution(baseline: Baseline, levers: Iterable[Lever]) -> list[Credit]:
     return [_credit(one, index, on, bill) for index, one in enumerate(chosen)]
 
 
+def further(baseline: Baseline, pulled: Iterable[Lever], others: Iterable[Lever]) -> list[float]:
+    """What each other lever would save after all that are pulled, alone beside them, in the middle, in US dollars.
+
+    >>> from costkit.levers import lever
+    >>> half, third = lever("half", {"time": 0.5}), lever("a third off", {"price": 2 / 3})
+    >>> [round(usd, 2) for usd in further(Baseline(90), [half], [third, half])]
+    [15.0, 0.0]
+    """
+    here, rest = check_levers(baseline, pulled), list(others)
+    chosen = check_levers(baseline, [*here, *rest])
+    on = np.array([[one in here or one == more for one in chosen] for more in (None, *rest)], dtype=bool)
+    bill = bills(baseline, chosen, on.reshape(len(rest) + 1, len(chosen)))[:, 0]
+    return [float(saved) for saved in bill[0] - bill[1:]]
+
+
 def _credit(one: Lever, index: int, on: Flags, bill: Floats) -> Credit:
     n = on.shape[1]
     without = np.flatnonzero(~on[:, index])

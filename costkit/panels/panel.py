@@ -16,21 +16,17 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from costkit import figures, tables, troubles, writing
+from costkit import figures, troubles, writing
 from costkit import plan as plans
 from costkit.panels import files, pieces
 from costkit.panels.changes import changed, named, preset_name, source_of
 from costkit.panels.controls import Control, in_labels
-from costkit.panels.made import control
+from costkit.panels.made import Group, controls, groups
 from costkit.panels.turns import hear, in_turn
 from costkit.panels.view import View, ViewFunction
 from costkit.plan import Plan
 
-MOST_CONTROLS = 6
 CURRENT = "current"
-
-Group = tuple[str, ...]
-"""Keys whose controls stand together."""
 
 
 class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
@@ -52,8 +48,8 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
         self.fault: Exception | None = None
         self.message, self.redraw_s, self._png = "", 0.0, b""
         self._saved: set[Path] = set()
-        self._groups = _groups(keys)
-        self.controls: Mapping[str, Control] = MappingProxyType(_controls(self.plan, self._groups, self._changed))
+        self._groups = groups(keys)
+        self.controls: Mapping[str, Control] = MappingProxyType(controls(self.plan, self._groups, self._changed))
         self._build()
         self._start(self._opened, self._opened_name)
 
@@ -300,24 +296,6 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
         if kind == ".svg":
             return figures.svg(self._view(self.plan).figure).encode()
         return figures.Table(shown.rows, self._name).csv().encode()
-
-
-def _groups(keys: Sequence[str | Group]) -> tuple[Group, ...]:
-    """Every control as a group of keys, most of them of one."""
-    return tuple((key,) if isinstance(key, str) else tuple(key) for key in keys)
-
-
-def _controls(plan: Plan, groups: Sequence[Group], moved: Callable[[Control], None]) -> dict[str, Control]:
-    """A control for each key, in the order asked for."""
-    if len(groups) > MOST_CONTROLS:
-        raise ValueError(
-            f"a panel has at most {MOST_CONTROLS} controls, not {len(groups)}: leave out what matters least"
-        )
-    fields, keys = plans.fields(), [key for group in groups for key in group]
-    for key in keys:
-        if key not in fields:
-            raise tables.unknown("key of a plan", key, fields)
-    return {key: control(fields[key], plan.value(key), moved) for key in keys}
 
 
 def _put(part: Any, text: str) -> None:

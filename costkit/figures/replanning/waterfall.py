@@ -26,6 +26,9 @@ _ROW, _LEAST_ROWS = 0.42, 7
 _OURS, _GHOST, _ASIDE = 0.42, 0.2, 0.14
 _ROOM, _LETTER, _BOLD, _ROUNDING = 1.16, 0.0078, 1.15, 1e-9
 
+Told = tuple[tuple[int, float, float], ...]
+"""Of each lever whose saving was published: its row, the saving, and the bill after it."""
+
 
 def waterfall(answer: Replan, *, reuse: Figure | None = None) -> Figure:
     """The bill lever by lever, from the run as it is to what is left, each with its range.
@@ -33,16 +36,15 @@ def waterfall(answer: Replan, *, reuse: Figure | None = None) -> Figure:
     Where savings were published, they fall below ours, hollow, from the published bill. `reuse` is a figure that this
     function made before: it is drawn anew in place where its axes still hold.
     """
-    names, top = _names(answer), round_top(_ROOM * _most(answer))
-    key = ("replanning.waterfall", top, *names)
-    made = reuse if isinstance(reuse, Layered) and reuse.key == key else _still(top, names, key)
+    names, top, told = _names(answer), round_top(_ROOM * _most(answer)), _told(answer)
+    key = ("replanning.waterfall", top, *names, told)
+    made = reuse if isinstance(reuse, Layered) and reuse.key == key else _still(top, names, told, key)
     made.clear_moving()
     made.set_label(" ".join([answer.headline, *answer.warnings]))
     made.move(style.title(made, _finding(answer)))
     (ax,) = made.axes
     for artist in (
         *_bars(ax, answer),
-        *_ghosts(ax, answer),
         *_target(ax, answer),
         *_key(made, answer),
     ):
@@ -62,17 +64,29 @@ def _most(answer: Replan) -> float:
     return max(answer.waterfall.baseline.usd, *(step.usd.high for step in answer.waterfall.steps), 0.0)
 
 
+def _told(answer: Replan) -> Told:
+    """The listed savings of levers that are pulled."""
+    if answer.listed is None or answer.waterfall is None:
+        return ()
+    rows = enumerate((answer.listed.saved_usd.get(step.name) for step in answer.waterfall.steps), start=1)
+    usd_before, found = answer.listed.baseline_usd, []
+    for row, saved in rows:
+        if saved is not None:
+            usd_before -= saved
+            found.append((row, saved, usd_before))
+    return tuple(found)
+
+
 def _finding(answer: Replan) -> str:
     found = answer.waterfall
     if found is None:
         return "The run practically never finishes: there is no bill to lower"
     end = found.end_usd
     told = f"{usd(found.baseline.usd)} becomes {usd(end.mid)}"
-    told += f", in eight of ten draws {usd(end.low)} to {usd(end.high)}" if usd(end.low) != usd(end.high) else ""
-    return told if answer.final_usd is None else f"{told}; {usd(answer.final_usd)} was published"
+    return f"{told}, in eight of ten draws {usd(end.low)} to {usd(end.high)}" if usd(end.low) != usd(end.high) else told
 
 
-def _still(top: float, names: list[str], key: object) -> Layered:
+def _still(top: float, names: list[str], told: Told, key: object) -> Layered:
     height = _ABOVE + _BELOW + _ROW * max(len(names), _LEAST_ROWS)
     made = Layered((style.WIDTH, height), key)
     ax = style.axes(made, (_LEFT, _BELOW / height, 1 - _LEFT - _RIGHT, 1 - (_ABOVE + _BELOW) / height))
@@ -87,6 +101,7 @@ def _still(top: float, names: list[str], key: object) -> Layered:
     ax.tick_params(axis="y", length=0)
     for row in (0, len(names) - 1):
         ax.get_yticklabels()[row].set_fontweight("bold")
+    _ghosts(ax, told)
     return made
 
 
@@ -162,21 +177,17 @@ def _change(saved: float) -> str:
     return f"-{usd(saved)}" if saved > 0 else f"+{usd(-saved)}"
 
 
-def _ghosts(ax: Axes, answer: Replan) -> Iterator[Artist]:
+def _ghosts(ax: Axes, told: Told) -> None:
     """The listed savings, hollow, falling from the published bill as they were told."""
-    listed, found = answer.listed, answer.waterfall
-    if listed is None or found is None:
+    if not told:
         return
-    told = [(row, listed.saved_usd.get(step.name)) for row, step in enumerate(found.steps, start=1)]
-    shown = [(row, saved) for row, saved in told if saved is not None]
-    ends = listed.baseline_usd - np.cumsum([saved for _, saved in shown])
-    bottoms = [row + _ASIDE for row, _ in shown]
+    rows, savings, ends = zip(*told, strict=True)
     look = {"facecolors": "white", "edgecolors": style.GREY, "linewidths": 0.9}
-    yield _rectangles(ax, bottoms, ends.tolist(), [saved for _, saved in shown], _GHOST, **look)
-    for (row, saved), end in zip(shown, ends.tolist(), strict=True):
+    _rectangles(ax, [row + _ASIDE for row in rows], ends, savings, _GHOST, **look)
+    for row, saved, end in told:
         at, side = _beside(ax, end, end + saved, text := f"told: -{usd(saved)}")
         where = (at, row + _ASIDE + _GHOST / 2)
-        yield style.label(ax, where, text, offset=(-5 if side == "right" else 5, 0), ha=side, size=style.TINY)
+        style.label(ax, where, text, offset=(-5 if side == "right" else 5, 0), ha=side, size=style.TINY)
 
 
 def _target(ax: Axes, answer: Replan) -> Iterator[Artist]:

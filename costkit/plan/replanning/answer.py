@@ -17,7 +17,7 @@ from costkit.levers import Baseline, Credit, Lever, Waterfall
 from costkit.plan import files
 from costkit.plan.buying.changed import files_changed_ns
 from costkit.plan.lists import NONE, amounts, names
-from costkit.plan.replanning import words
+from costkit.plan.replanning import arithmetic, words
 from costkit.plan.replanning.offers import Offer, offers
 from costkit.plan.replanning.readings import readings, sentence
 from costkit.plan.replanning.start import Start, start
@@ -94,22 +94,30 @@ class Replan:
         """What remains to be had: every lever that is there and not pulled, the cheapest effort first."""
         if self.waterfall is None:
             return []
-        return sorted(self._left(levers.N_DRAWS), key=lambda one: (one.offer.about.effort_rank, -one.saved_usd.mid))
+        found = []
+        for one in self._rest:
+            after = levers.waterfall(self.waterfall.baseline, [*self.waterfall.levers, *filter(None, [one.lever])])
+            found.append(Left(one, after.steps[-1].saved_usd, after.end_usd))
+        return sorted(found, key=lambda one: (one.offer.about.effort_rank, -one.saved_usd.mid))
 
     @cached_property
-    def next(self) -> Left | None:
-        """What is had next with the least effort, of what would save half a per cent or more; without its band."""
-        found = [one for one in self._left(1) if one.saved_usd.mid > words.LEAST * (one.usd.mid + one.saved_usd.mid)]
-        return min(found, key=lambda one: (one.offer.about.effort_rank, -one.saved_usd.mid), default=None)
-
-    def _left(self, n_draws: int) -> list[Left]:
-        """Every lever that is there and not pulled, after all that are."""
+    def next(self) -> tuple[Offer, float] | None:
+        """What is had next with the least effort, and the dollars that it saves, half a per cent or more."""
         if self.waterfall is None:
-            return []
-        baseline, pulled = self.waterfall.baseline, self.waterfall.levers
-        rest = [one for one in self.offers if one.lever is not None and one.name not in self.waterfall.order]
-        afters = [levers.waterfall(baseline, [*pulled, *filter(None, [one.lever])], n_draws=n_draws) for one in rest]
-        return [Left(one, after.steps[-1].saved_usd, after.end_usd) for one, after in zip(rest, afters, strict=True)]
+            return None
+        rest = self._rest
+        saved = levers.further(
+            self.waterfall.baseline, self.waterfall.levers, [one.lever for one in rest if one.lever is not None]
+        )
+        least = words.LEAST * self.waterfall.end_usd.mid
+        found = [(one, usd) for one, usd in zip(rest, saved, strict=True) if usd > least]
+        return min(found, key=lambda one: (one[0].about.effort_rank, -one[1]), default=None)
+
+    @property
+    def _rest(self) -> list[Offer]:
+        """Every lever that is there and not pulled."""
+        pulled = () if self.waterfall is None else self.waterfall.order
+        return [one for one in self.offers if one.lever is not None and one.name not in pulled]
 
     @property
     def not_there(self) -> list[Offer]:
@@ -139,7 +147,7 @@ class Replan:
     @property
     def arithmetic(self) -> str:
         """Whether the published figures agree with each other, in a sentence."""
-        return words.arithmetic(self)
+        return arithmetic.told(self)
 
     @property
     def time(self) -> str:

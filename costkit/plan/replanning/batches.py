@@ -51,7 +51,8 @@ def room(at: Start, changes: Changes) -> Room:
     plan = at.plan
     if plan.memory.effective_batch is not None or plan.training.batch_tokens is not None:
         return Room({}, {}, None)
-    found = {several: one for several in _sets(changes) if (one := _best(at, several, changes)) is not None}
+    critical = _critical_tokens(at)
+    found = {several: one for several in _sets(changes) if (one := _best(at, several, changes, critical)) is not None}
     effects: dict[str, tuple[Effect, ...]] = {}
     for several, one in found.items():
         smaller = [other.micro_batch for part, other in found.items() if set(part) < set(several)]
@@ -74,10 +75,10 @@ def _effects(at: Start, one: Larger, needs: tuple[str, ...]) -> Iterator[Effect]
     yield Effect(WORK, Range.exact(one.tokens_ratio), _SLOT, rank, needs)
 
 
-def _best(at: Start, several: tuple[str, ...], changes: Changes) -> Larger | None:
+def _best(at: Start, several: tuple[str, ...], changes: Changes, critical: float | None) -> Larger | None:
     """The micro-batch that pays most of those that fit with these levers; None where none does."""
     asked = {name: value for lever in several for name, value in changes[lever].items()}
-    fits, now, critical = largest(at, **asked), at.plan.memory.micro_batch, _critical_tokens(at)
+    fits, now = largest(at, **asked), at.plan.memory.micro_batch
     tried, micro_batch = [], 2 * now
     while micro_batch <= fits:
         tried.append(Larger(micro_batch, _tokens_ratio(at, micro_batch / now, critical)))

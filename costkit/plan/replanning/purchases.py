@@ -7,7 +7,6 @@ import math
 
 from costkit import training
 from costkit.levers import PRICE, Effect
-from costkit.plan import files
 from costkit.plan.buying.blocks import GIVE_UP
 from costkit.plan.buying.changed import files_changed_ns
 from costkit.plan.costing.final_run import FinalRun, final_run
@@ -60,13 +59,12 @@ def _on_spot(at: Start, lives: float) -> FinalRun:
 def _bought(plan: Plan, lives: float, _changed_ns: tuple[int, ...]) -> FinalRun:
     """Kept, since what is told of a case, and its levers, move while the market stays."""
     price = plan.hardware.usd_per_gpu_hour * (1 - plan.market.spot_discount_fraction)
-    changes = {
-        "market.purchase": "spot",
-        "hardware.usd_per_gpu_hour": _allowed("hardware.usd_per_gpu_hour", price),
-    }
+    hardware = {"usd_per_gpu_hour": _allowed("hardware.usd_per_gpu_hour", price)}
+    market: dict[str, object] = {"purchase": "spot"}
     if lives != 1:
-        changes["market.node_life_h"] = _allowed("market.node_life_h", plan.market.node_life_h * lives)
-    return final_run(files.replace(plan, changes))
+        market["node_life_h"] = _allowed("market.node_life_h", plan.market.node_life_h * lives)
+    bought = {"hardware": plan.hardware.model_copy(update=hardware), "market": plan.market.model_copy(update=market)}
+    return final_run(plan.model_copy(update=bought))
 
 
 def _allowed(key: str, value: float) -> float:
