@@ -24,6 +24,8 @@ from costkit.plan.replanning.start import Start, start
 from costkit.plan.schema import Plan
 from costkit.units import Range, finite
 
+_LEAST_SAVED = 0.001
+
 
 @dataclass(frozen=True)
 class Left:
@@ -234,9 +236,6 @@ def replan(plan: Plan) -> Replan:
 def _lever(offer: Offer) -> Lever:
     """The lever, or one that changes nothing where the plan does not have it."""
     return Lever(offer.name, (), offer.about.group) if offer.lever is None else offer.lever
-
-
-_LEAST_SAVED = 0.001
 
 
 def _paying(baseline: Baseline, pulled: list[Lever]) -> list[Lever]:

@@ -22,6 +22,8 @@ from costkit.plan.replanning.start import Settings, Start, step_s, update_s
 from costkit.units import Range, percent
 
 _FORMAT, _SCORES, _FUSION, _AGAIN, _STEP = "number format", "scores", "fusion", "recomputation", "optimizer step"
+_PRODUCTS, _STORED, _MOVED, _MATMUL = "attention.products", "attention.scores", "memory_bound", "matmul"
+_NOTHING, _NOTHING_MUCH = 1e-9, 5e-4
 _RANKS = {"tf32": 1.0, "bf16": 2.0, "fp8": 3.0}
 _PRECISIONS = {"tf32": "tf32", "bf16": "bf16-mixed", "fp8": "fp8-mixed"}
 
@@ -102,10 +104,6 @@ def _ratios(at: Start, before: Settings, after: Settings, slots: Mapping[str, st
         if abs(keep - 1) > _NOTHING:
             found.append(Effect(name, _band(keep), slot, rank))
     return found
-
-
-_NOTHING, _NOTHING_MUCH = 1e-9, 5e-4
-_PRODUCTS, _STORED, _MOVED, _MATMUL = "attention.products", "attention.scores", "memory_bound", "matmul"
 
 
 def _format(name: str) -> Callable[[Start], Found]:
