@@ -653,11 +653,15 @@ def test_what_the_terminal_cannot_show_is_replaced() -> None:
     assert done.stdout.splitlines()[0] == "to the ?"
 
 
-def test_nothing_that_is_read_steers_the_terminal(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """Colours and bells are question marks in an answer and in a sentence; a file gets them as they are."""
+def test_nothing_that_is_read_steers_the_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Colours and bells are question marks in an answer and in a sentence; programs and files get them as they are."""
     mine, out = tmp_path / "mine.csv", tmp_path / "out.csv"
     row = "id,kind,inputs,published\na\x1b[31m\x07,peak_tflop_per_s,gpu=T4; precision=fp16,65\n"
     mine.write_text(row, encoding="utf-8")
+    assert "a\x1b[31m\x07" in told(capsys, "claims", str(mine), "--csv")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     assert "a?[31m?" in told(capsys, "claims", str(mine))
     assert told(capsys, "claims", str(mine), "--csv", "-o", str(out)) == ""
     assert "a\x1b[31m\x07" in out.read_text(encoding="utf-8")

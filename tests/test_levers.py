@@ -458,12 +458,15 @@ RUN = Baseline(100, {"matmul": 0.6, "idle": 0.4})
         ),
         (lambda: Baseline(0), "usd must be a positive, finite number of US dollars, not 0"),
         (lambda: Baseline(100, {"matmul": 0.5}), "the shares of the time sum to 0.5; they must sum to 1"),
-        (lambda: Baseline(100, {"matmul": 1.5, "idle": -0.5}), "the share of idle is -0.5; it must be a fraction"),
+        (
+            lambda: Baseline(100, {"matmul": 1.5, "idle": -0.5}),
+            "the share of idle is -0.5; it must be a number, 0 or more",
+        ),
         (lambda: Baseline(100, {"matmul": math.nan}), "the share of matmul is nan"),
         (lambda: Baseline(100, {"waiting": 1.0}), "no component 'waiting'"),
         (
             lambda: Baseline(100, overhead_fraction=1.0),
-            "overhead_fraction is 1.0; it must be a fraction",
+            "overhead_fraction is 1.0; it must be a number from 0",
         ),
         (
             lambda: levers.measured_lever("flash", 1.8, of="idle", baseline=RUN),
@@ -507,8 +510,11 @@ RUN = Baseline(100, {"matmul": 0.6, "idle": 0.4})
         ),
         (lambda: levers.waterfall(RUN, [], n_draws=0), "n_draws is 0; a band needs 1 draw or more"),
         (lambda: Baseline(100, {"matmul": 0.9999}), "the shares of the time sum to 0.9999; they must sum to 1"),
-        (lambda: Baseline(100, overhead_fraction=-0.1), "overhead_fraction is -0.1; it must be a fraction from 0"),
-        (lambda: Baseline(100, fixed_fraction=1.0), "fixed_fraction is 1.0; it must be a fraction from 0"),
+        (
+            lambda: Baseline(100, overhead_fraction=-0.1),
+            "overhead_fraction is -0.1; it must be a number from 0 to below 1",
+        ),
+        (lambda: Baseline(100, fixed_fraction=1.0), "fixed_fraction is 1.0; it must be a number from 0 to below 1"),
         (lambda: Baseline(100, overhead_fraction=0.5, fixed_fraction=0.5), "leaves nothing of the bill for GPU-hours"),
         (
             lambda: levers.listed(46_000, STORY),
@@ -532,11 +538,11 @@ RUN = Baseline(100, {"matmul": 0.6, "idle": 0.4})
         ),
         (
             lambda: Baseline(100, {"matmul": "1"}),  # type: ignore[dict-item]
-            "the share of matmul is '1'; it must be a fraction of the time, 0 or more",
+            "the share of matmul is '1'; it must be a number, 0 or more",
         ),
         (
             lambda: Baseline(100, overhead_fraction="20%"),  # type: ignore[arg-type]
-            "overhead_fraction is '20%'; it must be a fraction from 0",
+            "overhead_fraction is '20%'; it must be a number from 0 to below 1",
         ),
         (lambda: levers.waterfall(RUN, [lever("a", {"time": 0.5})], order="a, b"), "no lever 'a, b'"),
         (lambda: levers.speedup("fp32 to bf15"), "no measured change 'fp32 to bf15'. Did you mean 'fp32 to bf16'?"),

@@ -324,6 +324,7 @@ def test_a_counter_that_disagrees_is_a_warning_and_no_impossibility() -> None:
     [
         {"market.node_life_h": 300_000.0},
         {"hardware.usd_per_gpu_hour": 0.5, "market.spot_discount_fraction": 0.999},
+        {"hardware.usd_per_gpu_hour": 8.0, "market.spot_discount_fraction": -1.0},
     ],
 )
 def test_no_lever_stops_an_answer(changes: dict[str, object]) -> None:
@@ -505,6 +506,16 @@ def test_none_pulls_none() -> None:
     found = case(levers__order="none")
     assert found.headline == "No lever is pulled: the bill stays at $50,000."
     assert {one.offer.name for one in found.left} >= {"spot", "bf16", "busy"}
+
+
+@pytest.mark.parametrize("order", ["", "none", "spot, bf16", "busy, flash, compile, bf16"])
+def test_what_is_next_is_the_first_that_remains_and_pays(order: str) -> None:
+    """Half a per cent of the bill or more, at the least effort, and the more of two alike; else nothing is."""
+    found = case(levers__order=order)
+    assert found.waterfall is not None
+    paying = [one for one in found.left if one.saved_usd.mid > 0.005 * found.waterfall.end_usd.mid]
+    assert ([] if found.next is None else [found.next[0].name]) == [one.offer.name for one in paying[:1]]
+    assert found.next is None or found.next[1] == pytest.approx(paying[0].saved_usd.mid)
 
 
 def test_what_remains_comes_with_the_least_effort_first() -> None:
@@ -793,6 +804,14 @@ def test_a_picture_that_is_drawn_again_is_the_one_that_is_drawn_anew() -> None:
     again = figures.replanning.waterfall(other, reuse=used)
     assert again is used
     assert figures.png(again) == figures.png(figures.replanning.waterfall(other))
+
+
+@pytest.mark.parametrize("told", ["spot=20000", "", "spot=25000, bf16=8000, adamw-8bit=100"])
+def test_other_published_savings_are_drawn_where_a_figure_is_used_again(told: str) -> None:
+    """What was told stands in the still layer, which is then another."""
+    used, told_now = figures.replanning.waterfall(ANSWER), case(case__listed_savings=told)
+    before, after = figures.png(used), figures.png(figures.replanning.waterfall(told_now, reuse=used))
+    assert after == figures.png(figures.replanning.waterfall(told_now)) != before
 
 
 def test_the_panel_shows_the_picture_of_the_notebook() -> None:

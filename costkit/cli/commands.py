@@ -5,13 +5,12 @@ Libraries load inside the functions, so that `costkit --help` stays quick.
 
 from __future__ import annotations
 
-import sys
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from costkit.cli.output import Rows, csv_text, deliver, emit, json_text, table
+from costkit.cli.output import Rows, csv_text, deliver, emit, json_text, say, table
 
 if TYPE_CHECKING:
     from costkit.plan import Footprint, Frontier, Page, Plan, Replan, Savings
@@ -26,7 +25,7 @@ def version(arguments: Namespace) -> int:
         number = metadata.version("costkit")
     except metadata.PackageNotFoundError:
         number = "(not installed: running from a checkout)"
-    sys.stdout.write(f"costkit {number}\n")
+    say(f"costkit {number}\n")
     return 0
 
 
@@ -51,7 +50,7 @@ def report(arguments: Namespace) -> int:
         for path in report.render(
             notebook, plan=arguments.plan, overrides=overrides, out_dir=Path(arguments.out), pdf=arguments.pdf
         ):
-            sys.stdout.write(f"{path}\n")
+            say(f"{path}\n")
     return 0
 
 
@@ -64,7 +63,7 @@ def notebooks(arguments: Namespace) -> int:
         same = report.normalise(name, check=arguments.check)
         changed += not same
         state = "unchanged" if same else "differs from what is stored" if arguments.check else "stored anew"
-        sys.stdout.write(f"{name}: {state}\n")
+        say(f"{name}: {state}\n")
     return 1 if arguments.check and changed else 0
 
 
@@ -123,13 +122,13 @@ def plan_show(arguments: Namespace) -> int:
 
 def plan_token(arguments: Namespace) -> int:
     """Print a plan as one line."""
-    sys.stdout.write(f"{_read_plan(arguments).token()}\n")
+    say(f"{_read_plan(arguments).token()}\n")
     return 0
 
 
 def plan_save(arguments: Namespace) -> int:
     """Write a plan to a file."""
-    sys.stdout.write(f"{_read_plan(arguments).save(arguments.file)}\n")
+    say(f"{_read_plan(arguments).save(arguments.file)}\n")
     return 0
 
 

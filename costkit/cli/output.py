@@ -1,8 +1,8 @@
 """How is an answer given? Aligned text for people, JSON and CSV for programs; printed, or a file that is whole.
 
 - No file is written over unless the command line says --replace.
-- What a terminal's encoding lacks, and what would steer it, is printed as a question mark; a stream that is closed
-  swallows what it is sent.
+- What a terminal's encoding lacks, and what would steer it, is printed as a question mark; programs and files get the
+  text as it is. A stream that is closed swallows what it is sent.
 """
 
 from __future__ import annotations
@@ -59,10 +59,15 @@ def check_target(arguments: Namespace) -> None:
 def deliver(arguments: Namespace, text: str) -> None:
     """Print the text, or write it to the file that the arguments name."""
     if arguments.file is None:
-        sys.stdout.write(printable(text))
+        say(text)
         return
     check_target(arguments)
     writing.write_whole(arguments.file, text.encode())
+
+
+def say(text: str) -> None:
+    """Print the text; on a terminal only what can be seen."""
+    sys.stdout.write(printable(text) if sys.stdout.isatty() else text)
 
 
 def printable(text: str) -> str:

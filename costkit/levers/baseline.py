@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from numbers import Real
 from types import MappingProxyType
 
 from costkit import tables
-from costkit.units import numbers, require_positive
+from costkit.units import require_positive
 
 COMPONENTS: Mapping[str, str] = MappingProxyType(
     {
@@ -58,8 +59,8 @@ class Baseline:
         for name, share in self.shares.items():
             if name != TIME:
                 tables.lookup("component", component(name), COMPONENTS)
-            if not numbers(share) >= 0:
-                raise ValueError(f"the share of {name} is {share!r}; it must be a fraction of the time, 0 or more")
+            if not (isinstance(share, Real) and share >= 0):
+                raise ValueError(f"the share of {name} is {share!r}; it must be a number, 0 or more")
         total = math.fsum(self.shares.values())
         if not abs(total - 1) <= _ROUNDING:
             raise ValueError(f"the shares of the time sum to {total:.6g}; they must sum to 1")
@@ -67,8 +68,8 @@ class Baseline:
     def _check_parts(self) -> None:
         for name in ("overhead_fraction", "fixed_fraction"):
             value = getattr(self, name)
-            if not 0 <= numbers(value) < 1:
-                raise ValueError(f"{name} is {value!r}; it must be a fraction from 0 to below 1 of the bill")
+            if not (isinstance(value, Real) and 0 <= float(value) < 1):
+                raise ValueError(f"{name} is {value!r}; it must be a number from 0 to below 1: a fraction of the bill")
         if self.overhead_fraction + self.fixed_fraction >= 1:
             raise ValueError(
                 f"overhead_fraction is {self.overhead_fraction:g} and fixed_fraction {self.fixed_fraction:g}, which"

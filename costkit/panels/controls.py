@@ -17,7 +17,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from costkit.panels import stops, typed
-from costkit.panels.turns import hear, in_turn
+from costkit.panels.turns import in_turn
 from costkit.plan import Field
 
 Changed = Callable[["Control"], None]
@@ -41,10 +41,10 @@ class Control(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
         return self._value
 
     @value.setter
-    @in_turn
     def value(self, value: Any) -> None:
         self.edit(value)
 
+    @in_turn
     def edit(self, value: Any) -> None:
         """Show the value and report it, as if it came from the reader's hand."""
         self.put(value)
@@ -88,9 +88,10 @@ class NumberControl(Control):
         self.slider = widgets.IntSlider(min=0, max=len(self.stops) - 1, readout=False, tooltip=label)
         self.box = widgets.Text(description=label, tooltip=field.help, continuous_update=False, placeholder=_UNSET)
         super().__init__(field, value, changed, [self.slider, self.box])
-        hear(self.slider, "value", self._slid)
-        hear(self.box, "value", self._typed)
+        self.slider.observe(in_turn(self._slid), "value")
+        self.box.observe(in_turn(self._typed), "value")
 
+    @in_turn
     def edit(self, value: Any) -> None:
         """Show the value and report it; text is read as typed, and stays where it is no number."""
         try:
@@ -133,7 +134,7 @@ class ListControl(Control):
         self.box = widgets.Dropdown(description=typed.label(field), tooltip=field.help)
         self._known: list[Any] = []
         super().__init__(field, value, changed, [self.box])
-        hear(self.box, "index", self._chosen)
+        self.box.observe(in_turn(self._chosen), "index")
 
     def _show(self, value: Any) -> None:
         known = [False, True] if self.field.kind == "bool" else list(self.field.choices)
@@ -158,7 +159,7 @@ class TextControl(Control):
         self.box = widgets.Combobox(options=field.choices, **about) if field.choices else widgets.Text(**about)
         super().__init__(field, value, changed, [self.box])
         self.add_class("costkit-wide")
-        hear(self.box, "value", self._typed)
+        self.box.observe(in_turn(self._typed), "value")
 
     def _show(self, value: Any) -> None:
         self.box.value = "" if value is None else str(value)

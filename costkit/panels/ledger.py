@@ -9,8 +9,8 @@ import ipywidgets as widgets
 
 from costkit import claims, figures
 from costkit.claims import Checked
-from costkit.panels import pieces
-from costkit.panels.turns import hear
+from costkit.panels import boxes, pieces
+from costkit.panels.turns import in_turn
 
 _ALL = "all"
 ORDERS: Mapping[str, Callable[[Sequence[Checked]], list[Checked]]] = {
@@ -32,15 +32,14 @@ class Ledger(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
         self.verdict = widgets.Dropdown(description="Verdict", options=[_ALL, *reversed(claims.VERDICTS)])
         self.search = widgets.Text(description="Search", continuous_update=False, placeholder="a word of the claim")
         self.words, self.table = widgets.HTML(), widgets.HTML()
-        row = widgets.HBox([self.order, self.verdict, self.search])
-        row.add_class("costkit-row")
+        row = boxes.boxed(widgets.HBox, "row", [self.order, self.verdict, self.search])
         self.words.add_class("costkit-tally")
         self.table.add_class("costkit-ledger")
         style = widgets.HTML(pieces.STYLE, layout=widgets.Layout(display="none"))
         self.children = [style, row, self.words, self.table]
         self.add_class("costkit-panel")
         for control in (self.order, self.verdict, self.search):
-            hear(control, "value", self._changed)
+            control.observe(in_turn(self._changed), "value")
         self._draw()
 
     def __repr__(self) -> str:
@@ -54,6 +53,7 @@ class Ledger(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
     def _changed(self, _: Mapping[str, Any]) -> None:
         self._draw()
 
+    @in_turn
     def _draw(self) -> None:
         word, verdict = self.search.value.strip().casefold(), self.verdict.value
         chosen = [one for one in self._checks if verdict in (_ALL, one.verdict) and word in _text(one)]

@@ -14,8 +14,9 @@ from typing import Any
 import ipywidgets as widgets
 
 from costkit.panels import typed
+from costkit.panels.boxes import boxed
 from costkit.panels.controls import Changed, Control
-from costkit.panels.turns import hear
+from costkit.panels.turns import in_turn
 from costkit.plan import Field
 from costkit.plan.lists import NONE, names
 
@@ -30,14 +31,13 @@ class OrderControl(Control):
         self.boxes = {
             name: widgets.Checkbox(description=labels.get(name, name), indent=False, tooltip=name) for name in known
         }
-        ticks = widgets.Box(list(self.boxes.values()))
-        ticks.add_class("costkit-ticks")
+        ticks = boxed(widgets.Box, "ticks", list(self.boxes.values()))
         super().__init__(field, value, changed, [self.box, self.tags, ticks])
         self.add_class("costkit-order")
-        hear(self.box, "value", self._typed)
-        hear(self.tags, "value", self._dragged)
+        self.box.observe(in_turn(self._typed), "value")
+        self.tags.observe(in_turn(self._dragged), "value")
         for name, box in self.boxes.items():
-            hear(box, "value", partial(self._ticked, name))
+            box.observe(in_turn(partial(self._ticked, name)), "value")
 
     def _show(self, value: Any) -> None:
         chosen = self._chosen(str(value or ""))

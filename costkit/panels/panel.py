@@ -18,11 +18,11 @@ import ipywidgets as widgets
 
 from costkit import figures, troubles, writing
 from costkit import plan as plans
-from costkit.panels import files, pieces
+from costkit.panels import boxes, files, pieces
 from costkit.panels.changes import changed, named, preset_name, source_of
 from costkit.panels.controls import Control, in_labels
 from costkit.panels.made import Group, controls, groups
-from costkit.panels.turns import hear, in_turn
+from costkit.panels.turns import in_turn
 from costkit.panels.view import View, ViewFunction
 from costkit.plan import Plan
 
@@ -106,7 +106,7 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
     def show_token(self) -> None:
         """Show the plan's token in a box to copy it from; it follows the plan from then on."""
         with self._told(self._failed):
-            _put(self.token_box, self.token)
+            boxes.put(self.token_box, self.token)
             self.token_box.focus()
 
     @in_turn
@@ -130,26 +130,29 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
     def _build(self) -> None:
         """Lay the parts out: plans first, controls left of the answer, or above it where it is wide, files below."""
         self.presets = widgets.Dropdown(description="Start from", options=[CURRENT])
-        hear(self.presets, "value", self._chosen)
+        self.presets.observe(in_turn(self._chosen), "value")
         self.alert, self.words, self.picture, self.notice = (widgets.HTML() for _ in range(4))
         self.words.add_class("costkit-words")
         self.token_box = widgets.Text(description="Copy this", continuous_update=False)
         self.token_box.add_class("costkit-token")
-        hear(self.token_box, "value", self._keep_token)
-        left = _boxed(widgets.VBox, "controls", [self._grouped(group) for group in self._groups])
-        self.answer = _boxed(widgets.VBox, "answer", [self.alert, self.words, self.picture])
+        self.token_box.observe(in_turn(self._keep_token), "value")
+        left = boxes.boxed(widgets.VBox, "controls", [self._grouped(group) for group in self._groups])
+        self.answer = boxes.boxed(widgets.VBox, "answer", [self.alert, self.words, self.picture])
         style = widgets.HTML(pieces.STYLE, layout=widgets.Layout(display="none"))
-        first, body = _boxed(widgets.HBox, "row", [self.presets]), _boxed(widgets.HBox, "body", [left, self.answer])
+        first, body = (
+            boxes.boxed(widgets.HBox, "row", [self.presets]),
+            boxes.boxed(widgets.HBox, "body", [left, self.answer]),
+        )
         self.children = [style, first, body, self._file_row(), self.notice, self.token_box]
         self.add_class("costkit-panel")
         for part in (self.alert, self.notice, self.token_box):
-            _put(part, "")
+            boxes.put(part, "")
 
     def _grouped(self, group: Group) -> Any:
         """One control, or several side by side."""
         if len(group) == 1:
             return self.controls[group[0]]
-        return _boxed(widgets.HBox, "group", [self.controls[key] for key in group])
+        return boxes.boxed(widgets.HBox, "group", [self.controls[key] for key in group])
 
     def _file_row(self) -> Any:
         """The row of buttons; each does what one public method does."""
@@ -163,9 +166,9 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
             "Export CSV": self.export_csv,
             "Export figure": self.export_figure,
         }
-        self.buttons = {label: _button(label, method) for label, method in methods.items()}
+        self.buttons = {label: boxes.button(label, method) for label, method in methods.items()}
         reset, *others = self.buttons.values()
-        return _boxed(widgets.HBox, "row", [reset, *others[1:], self.name_box, self.replace_box, others[0]])
+        return boxes.boxed(widgets.HBox, "row", [reset, *others[1:], self.name_box, self.replace_box, others[0]])
 
     def _chosen(self, change: Mapping[str, Any]) -> None:
         if not self._naming:
@@ -191,6 +194,7 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
                 self._draw(candidate)
             self._agree()
 
+    @in_turn
     def _start(self, base: Plan, name: str) -> None:
         """Draw another plan and show its values in every control."""
         with self._told(self._refused):
@@ -239,17 +243,17 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
     def _say(self, sentence: str) -> None:
         """Show the sentence, and the answer greyed as that of an earlier setting; or neither."""
         self.message = sentence
-        _put(self.alert, pieces.alert(sentence))
+        boxes.put(self.alert, pieces.alert(sentence))
         for part in (self.words, self.picture):
             (part.add_class if sentence else part.remove_class)("costkit-old")
 
     def _failed(self, sentence: str) -> None:
-        _put(self.notice, pieces.alert(sentence))
+        boxes.put(self.notice, pieces.alert(sentence))
 
     def _wrote(self, sentence: str, written: Sequence[files.Written]) -> None:
         """Name the files; where a setting is refused, say that it is not in them."""
         but = ", without the setting that could not be used" if self.message else ""
-        _put(self.notice, pieces.notice(f"{sentence}{but}.", written))
+        boxes.put(self.notice, pieces.notice(f"{sentence}{but}.", written))
 
     @contextmanager
     def _told(self, tell: Callable[[str], None]) -> Iterator[None]:
@@ -296,20 +300,3 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
         if kind == ".svg":
             return figures.svg(self._view(self.plan).figure).encode()
         return figures.Table(shown.rows, self._name).csv().encode()
-
-
-def _put(part: Any, text: str) -> None:
-    """Show the text; an empty part takes no room."""
-    part.value, part.layout.display = text, None if text else "none"
-
-
-def _boxed(box: Any, role: str, parts: list[Any]) -> Any:
-    made = box(parts)
-    made.add_class(f"costkit-{role}")
-    return made
-
-
-def _button(label: str, method: Callable[[], object]) -> Any:
-    button = widgets.Button(description=label)
-    button.on_click(lambda _: method())
-    return button

@@ -48,7 +48,7 @@ def test_running_all_cells_of_the_case_leaves_no_error(workbook: Page) -> None:
 def test_the_title_is_read_as_money(workbook: Page) -> None:
     """Its dollars are no mathematics."""
     scroll_to(workbook, "# How much cheaper")
-    expect(workbook.locator("h1")).to_have_text(re.compile(r"what of the story from \$50,000 to 11,800 is true\?"))
+    expect(workbook.locator("h1")).to_have_text(re.compile(r"what of the story of a \$50,000 run is true\?"))
 
 
 def test_a_lever_is_ticked_and_stands_at_the_end(panel: Locator) -> None:

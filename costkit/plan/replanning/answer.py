@@ -97,9 +97,9 @@ class Replan:
         if self.waterfall is None:
             return []
         found = []
-        for one in self._rest:
-            after = levers.waterfall(self.waterfall.baseline, [*self.waterfall.levers, *filter(None, [one.lever])])
-            found.append(Left(one, after.steps[-1].saved_usd, after.end_usd))
+        for offer, lever in self._rest:
+            after = levers.waterfall(self.waterfall.baseline, [*self.waterfall.levers, lever])
+            found.append(Left(offer, after.steps[-1].saved_usd, after.end_usd))
         return sorted(found, key=lambda one: (one.offer.about.effort_rank, -one.saved_usd.mid))
 
     @cached_property
@@ -107,19 +107,17 @@ class Replan:
         """What is had next with the least effort, and the dollars that it saves, half a per cent or more."""
         if self.waterfall is None:
             return None
-        rest = self._rest
-        saved = levers.further(
-            self.waterfall.baseline, self.waterfall.levers, [one.lever for one in rest if one.lever is not None]
-        )
+        others = [lever for _, lever in self._rest]
+        saved = levers.further(self.waterfall.baseline, self.waterfall.levers, others)
         least = words.LEAST * self.waterfall.end_usd.mid
-        found = [(one, usd) for one, usd in zip(rest, saved, strict=True) if usd > least]
+        found = [(offer, usd) for (offer, _), usd in zip(self._rest, saved, strict=True) if usd > least]
         return min(found, key=lambda one: (one[0].about.effort_rank, -one[1]), default=None)
 
     @property
-    def _rest(self) -> list[Offer]:
+    def _rest(self) -> list[tuple[Offer, Lever]]:
         """Every lever that is there and not pulled."""
         pulled = () if self.waterfall is None else self.waterfall.order
-        return [one for one in self.offers if one.lever is not None and one.name not in pulled]
+        return [(one, one.lever) for one in self.offers if one.lever is not None and one.name not in pulled]
 
     @property
     def not_there(self) -> list[Offer]:

@@ -57,7 +57,10 @@ def _on_spot(at: Start, lives: float) -> FinalRun:
 
 @functools.lru_cache(maxsize=64)
 def _bought(plan: Plan, lives: float, _changed_ns: tuple[int, ...]) -> FinalRun:
-    """Kept, since what is told of a case, and its levers, move while the market stays."""
+    """Kept, since what is told of a case, and its levers, move while the market stays.
+
+    The plan is not checked again: its price is that of spot now, and one that no quote is near stops no answer.
+    """
     price = plan.hardware.usd_per_gpu_hour * (1 - plan.market.spot_discount_fraction)
     hardware = {"usd_per_gpu_hour": _allowed("hardware.usd_per_gpu_hour", price)}
     market: dict[str, object] = {"purchase": "spot"}
