@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import _thread
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from costkit import claims, plan
 from costkit.panels import Ledger, Panel, View, replan
-from costkit.panels.turns import Turn, in_turn
+from costkit.panels.turns import Turns, in_turn
 from costkit.plan import Plan
 
 KEYS = ("training.budget_usd", "training.law", "model.architecture", "levers.order")
@@ -27,10 +27,13 @@ class SlowView:
 
     def __init__(self) -> None:
         self.armed, self.drawing, self.overtaken = False, threading.Event(), threading.Event()
-        self.at_work, self.most_at_work = 0, 0
+        self.at_work, self.most_at_work, self.interrupted = 0, 0, False
 
     def __call__(self, plan: Plan) -> View:
         """The plan's keys as a sentence."""
+        if self.interrupted:
+            self.interrupted = False
+            raise KeyboardInterrupt
         self.at_work += 1
         self.most_at_work = max(self.most_at_work, self.at_work)
         if self.armed:
@@ -162,55 +165,88 @@ def test_whatever_a_panel_is_asked_for_waits(
 
 def test_who_waits_longest_is_next() -> None:
     """Also before one who has just given the turn back, and although others came since."""
-    turn, order, threads = Turn(), [], []
+    turns, order = Turns(), []
 
-    def come(name: str) -> None:
-        with turn:
-            order.append(name)
+    def wait_for_one(name: str) -> threading.Thread:
+        last = turns._last
+        thread = threading.Thread(target=turns.run, args=(lambda: order.append(name),))
+        thread.start()
+        until(lambda: turns._last is not last)
+        return thread
 
-    with turn:
-        for name in "abcdef":
-            threads.append(threading.Thread(target=come, args=(name,)))
-            threads[-1].start()
-            until(lambda: len(turn._waiting) == len(threads))
-    come("last")
+    threads = turns.run(lambda: [wait_for_one(name) for name in "abcdef"])
+    turns.run(lambda: order.append("last"))
     for thread in threads:
         thread.join(WAITS_S)
     assert order == [*"abcdef", "last"]
 
 
-@pytest.mark.parametrize("is_called", [False, True], ids=["while waiting", "when its turn came"])
-def test_one_who_is_interrupted_holds_nobody_up(monkeypatch: pytest.MonkeyPatch, is_called: bool) -> None:
-    """A reader who interrupts the kernel gives up a place in the queue, or the turn that was just given."""
-    turn, done, wait, alive = Turn(), [], threading.Event.wait, _thread.allocate_lock()
-    alive.acquire()
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer on this system to interrupt with")
+def test_one_who_is_interrupted_holds_nobody_up() -> None:
+    """A reader may interrupt the kernel at any point: while a change waits, when its turn comes, when it is over."""
+    turns, done = Turns(), threading.Event()
+    busy = threading.Thread(target=lambda: [turns.run(lambda: None) for _ in iter(done.is_set, True)], daemon=True)
 
-    def interrupted(event: threading.Event, *_: float) -> bool:
-        if is_called:
-            wait(event, WAITS_S)
+    def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    def come() -> None:
-        with suppress(KeyboardInterrupt), turn:
-            done.append("had the turn")
-        done.append("left")
+    before = signal.signal(signal.SIGALRM, interrupt)
+    busy.start()
+    try:
+        for microseconds in range(300):
+            with suppress(KeyboardInterrupt):
+                signal.setitimer(signal.ITIMER_REAL, (50 + microseconds) * 1e-6)
+                while True:
+                    turns.run(lambda: None)
+            last = turns._last
+            until(lambda: turns._last is not last)  # noqa: B023  # the other thread goes on
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        done.set()
+    busy.join(WAITS_S)
+    assert not busy.is_alive()
 
-    def come_and_stay() -> None:
-        come()
-        alive.acquire()  # a thread that ended would leave its number to the next
 
-    with monkeypatch.context() as patched:
-        patched.setattr(threading.Event, "wait", interrupted)
-        with turn:
-            _thread.start_new_thread(come_and_stay, ())  # `threading` waits for an event itself
-            until(lambda: bool(turn._waiting if is_called else done))
-        until(lambda: bool(done))
-    assert done == ["left"]
-    next_one = threading.Thread(target=come, daemon=True)
-    next_one.start()
-    next_one.join(WAITS_S)
-    alive.release()
-    assert done == ["left", "had the turn", "left"]
+def test_who_comes_after_one_who_gave_up_waits_for_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interrupt ends the waiting of one, and lets no other in between."""
+    turns, order, threads = Turns(), [], []
+
+    def give_up(_: object) -> None:
+        raise KeyboardInterrupt
+
+    def come(name: str) -> None:
+        with suppress(KeyboardInterrupt):
+            turns.run(lambda: order.append(name))
+
+    def first() -> None:
+        for name, is_patient in (("impatient", False), ("patient", True)):
+            with monkeypatch.context() as patched:
+                if not is_patient:
+                    patched.setattr(turns, "_wait_for", give_up)
+                threads.append(threading.Thread(target=come, args=(name,)))
+                threads[-1].start()
+                threads[-1].join(OVERTAKES_WITHIN_S)
+        order.append("first")
+
+    turns.run(first)
+    threads[-1].join(WAITS_S)
+    assert order == ["first", "patient"]
+    turns.run(lambda: None)
+    assert turns._last is not None
+    assert turns._last.before is None  # or all turns that ever were would be kept
+
+
+def test_an_interrupted_change_leaves_controls_and_picture_agreeing(panel: Panel, view: SlowView) -> None:
+    """What was not drawn is not shown as set either, and the next change is answered."""
+    view.interrupted = True
+    with pytest.raises(KeyboardInterrupt):
+        panel.set("levers.order", "flash")
+    order = panel.controls["levers.order"]
+    assert order.value == panel.plan.value("levers.order") == plan.read("case-50k").levers.order == order.box.value
+    assert not order.boxes["flash"].value
+    panel.set("levers.order", "flash")
+    assert panel.plan.levers.order == "flash"
 
 
 def test_a_turn_within_a_turn_does_not_wait_for_itself() -> None:

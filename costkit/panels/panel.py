@@ -188,7 +188,7 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
 
     def _apply(self, changes: Mapping[str, object]) -> None:
         """Draw the plan with the changes, or mark the controls that asked for them."""
-        with self._told(lambda sentence: self._refused(sentence, changes)):
+        with self._told(lambda sentence: self._refused(sentence, changes)), self._kept_whole():
             candidate = changed(self._base, self.plan, changes)
             if candidate != self.plan or self.shown is None:
                 self._draw(candidate)
@@ -197,12 +197,10 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
     @in_turn
     def _start(self, base: Plan, name: str) -> None:
         """Draw another plan and show its values in every control."""
-        with self._told(self._refused):
+        with self._told(self._refused), self._kept_whole():
             self._draw(base)
             self._base, self._base_name, self._source = base, name, source_of(base)
-            for key, shown in self.controls.items():
-                shown.put(base.value(key))
-            self._agree()
+            self._put_back()
 
     def _draw(self, candidate: Plan) -> None:
         """The one call of the view; nothing on the screen changes unless all of it succeeds."""
@@ -215,6 +213,21 @@ class Panel(widgets.VBox):  # type: ignore[misc]  # ipywidgets ships no types
         self.words.value, self.picture.value = words, picture
         self.answer.layout.flex = f"999 1 {pieces.png_size(png)[0]}px"
         self.redraw_s = time.perf_counter() - started
+
+    @contextmanager
+    def _kept_whole(self) -> Iterator[None]:
+        """Where the reader interrupts the kernel, let the controls say again what the picture says."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            self._put_back()
+            raise
+
+    def _put_back(self) -> None:
+        """Show the plan's values in every control."""
+        for key, shown in self.controls.items():
+            shown.put(self.plan.value(key))
+        self._agree()
 
     def _agree(self) -> None:
         """Let everything around the picture say what the plan says; text that is no value stays, and is named."""
