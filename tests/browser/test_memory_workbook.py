@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.lab import Lab, errors, open_notebook, run_all, scroll_to, watch_requests
+from tests.browser.lab import Lab, errors, open_notebook, run_all, scroll_to, settle, watch_requests
 
 pytestmark = pytest.mark.browser
 
@@ -25,6 +25,7 @@ def panel(memory: Page) -> Locator:
     """The panel of notebook 03, on the plan of a run whose memory was measured."""
     panel = memory.locator(".costkit-panel")
     panel.get_by_label("Start from").select_option("torchtitan-8b")
+    settle(memory)
     expect(panel.locator(".costkit-headline")).to_contain_text("with 1 sequence of 8,192 tokens")
     expect(panel.locator(".costkit-alert")).to_have_count(0)
     return panel

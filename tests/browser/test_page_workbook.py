@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.lab import Lab, errors, open_notebook, run_all, scroll_to, watch_requests
+from tests.browser.lab import Lab, errors, open_notebook, run_all, scroll_to, settle, watch_requests
 
 pytestmark = pytest.mark.browser
 
@@ -27,6 +27,7 @@ def panel(workbook: Page) -> Locator:
     """The panel of notebook 00, as it opens."""
     panel = workbook.locator(".costkit-panel")
     panel.get_by_role("button", name="Reset").click()
+    settle(workbook)
     expect(panel.locator(".costkit-headline")).to_contain_text("costs $42,279 and takes 18.0 days")
     expect(box(panel, "Deadline")).to_have_value("")  # it alone leaves the sentence as it is
     return panel

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.lab import Lab, errors, open_notebook, run_all, scroll_to, watch_requests
+from tests.browser.lab import Lab, errors, open_notebook, run_all, scroll_to, settle, watch_requests
 
 pytestmark = pytest.mark.browser
 
@@ -42,6 +42,7 @@ def panel(spot: Page, opening: tuple[str, str]) -> Locator:
     """The panel of notebook 02, as it opens."""
     panel = spot.locator(".costkit-panel")
     panel.get_by_role("button", name="Reset").click()
+    settle(spot)
     expect(panel.locator(".costkit-headline")).to_have_text(opening[0])
     expect(panel.locator(".costkit-picture")).to_have_attribute("src", opening[1])
     expect(panel.locator(".costkit-alert")).to_have_count(0)

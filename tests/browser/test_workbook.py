@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.lab import errors
+from tests.browser.lab import errors, settle
 
 pytestmark = pytest.mark.browser
 
@@ -30,6 +30,7 @@ def panel(workbook: Page, opening: tuple[str, str]) -> Locator:
     """The panel of notebook 01, as it opens."""
     panel = workbook.locator(".costkit-panel")
     panel.get_by_role("button", name="Reset").click()
+    settle(workbook)
     expect_answer(panel, *opening)
     return panel
 
