@@ -1,7 +1,7 @@
 """Whose turn is it? One change at a time: JupyterLab calls the parts of one panel from more than one thread.
 
-- What is heard while another change is drawn waits for it and is drawn after it, first come first served. In which order
-  two threads hear what was done within one redraw is the kernel's to say.
+- What is heard while another change is drawn waits for it and is drawn after it, first come first served. In which
+  order two threads hear what was done within one redraw is the kernel's to say.
 - All panels of a kernel share the turns, as does a cell that sets one: no two are drawn at once.
 - A reader may interrupt the kernel at any point, and only a `with` on a lock of Python's own surely gives it back.
 """

@@ -110,9 +110,9 @@ def test_what_is_done_while_another_change_is_drawn_is_answered_after_it(workboo
         reset.click()
         settle(workbook)
         expect(field).to_have_value(STORY)
-        reset.click()
-        at_work(workbook)
         field.fill("spot, flsh")
+        reset.evaluate("button => button.click()")  # the field keeps the focus, or it would tell what it holds first
+        at_work(workbook)
         field.press("Enter")
         expect(panel.locator(".costkit-alert")).to_contain_text("no lever 'flsh'")
         expect(field).to_have_value("spot, flsh")
