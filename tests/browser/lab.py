@@ -110,17 +110,14 @@ def open_notebook(page: Page, lab: Lab, name: str) -> None:
     page.evaluate(
         """() => {
             window.kernelErrors = [];
-            window.changes = new Map();
+            window.changes = new Set();
             const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
             kernel.iopubMessage.connect((_, message) => {
                 if (message.header.msg_type === 'error') window.kernelErrors.push(message.content.evalue);
             });
             kernel.anyMessage.connect((_, { msg, direction }) => {
-                const state = msg.header.msg_type === 'status' ? msg.content.execution_state : '';
-                const change = msg.parent_header.msg_id;
-                if (direction === 'send' && msg.header.msg_type === 'comm_msg') changes.set(msg.header.msg_id, 'sent');
-                else if (state === 'busy' && changes.has(change)) changes.set(change, state);
-                else if (state === 'idle') changes.delete(change);
+                if (direction === 'send' && msg.header.msg_type === 'comm_msg') changes.add(msg.header.msg_id);
+                if (msg.content.execution_state === 'idle') changes.delete(msg.parent_header.msg_id);
             });
         }"""
     )
@@ -152,11 +149,6 @@ def scroll_to(page: Page, text: str) -> None:
 def settle(page: Page) -> None:
     """Wait until the kernel has answered whatever was changed; its threads keep no order among what waits for them."""
     page.wait_for_function("() => window.changes.size === 0")
-
-
-def at_work(page: Page) -> None:
-    """Wait until the kernel has begun to answer all that was changed."""
-    page.wait_for_function("() => ![...window.changes.values()].includes('sent')")
 
 
 def errors(page: Page) -> list[str]:

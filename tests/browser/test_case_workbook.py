@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.lab import Lab, at_work, errors, open_notebook, run_all, scroll_to, settle, watch_requests
+from tests.browser.lab import Lab, errors, open_notebook, run_all, scroll_to, settle, watch_requests
 
 pytestmark = pytest.mark.browser
 END = re.compile(r"end at \$21,377")
@@ -99,23 +99,6 @@ def test_a_lever_that_there_is_not_is_refused_in_a_sentence(panel: Locator) -> N
     field.press("Enter")
     expect(panel.locator(".costkit-alert")).to_contain_text("no lever 'flsh'. Did you mean 'flash'?")
     expect(panel.locator(".costkit-headline")).to_contain_text(END)
-
-
-def test_what_is_done_while_another_change_is_drawn_is_answered_after_it(workbook: Page, panel: Locator) -> None:
-    """Buttons, boxes and ticks are heard by several threads of the kernel."""
-    field, reset = panel.get_by_label("Levers, in their order"), panel.get_by_role("button", name="Reset")
-    for _ in range(6):
-        panel.get_by_label("FlashAttention").check()
-        at_work(workbook)
-        reset.click()
-        settle(workbook)
-        expect(field).to_have_value(STORY)
-        field.fill("spot, flsh")
-        reset.evaluate("button => button.click()")  # the field keeps the focus, or it would tell what it holds first
-        at_work(workbook)
-        field.press("Enter")
-        expect(panel.locator(".costkit-alert")).to_contain_text("no lever 'flsh'")
-        expect(field).to_have_value("spot, flsh")
 
 
 def test_the_ledger_is_sorted_filtered_and_searched(workbook: Page) -> None:
