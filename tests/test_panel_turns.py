@@ -249,6 +249,14 @@ def test_an_interrupted_change_leaves_controls_and_picture_agreeing(panel: Panel
     assert panel.plan.levers.order == "flash"
 
 
+def test_an_interrupted_choice_of_a_plan_names_the_plan_that_is_shown(panel: Panel, view: SlowView) -> None:
+    """The list of plans goes back, too."""
+    view.interrupted = True
+    with pytest.raises(KeyboardInterrupt):
+        panel.presets.value = "new-run"
+    assert (panel.presets.value, panel.plan) == ("case-50k", plan.read("case-50k"))
+
+
 def test_a_turn_within_a_turn_does_not_wait_for_itself() -> None:
     """What a change sets off is part of it."""
     assert in_turn(in_turn(lambda: "done"))() == "done"
